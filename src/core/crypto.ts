@@ -1,0 +1,56 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 64 lower-case hex digits. */
+export function sha256Hex(input: string | Uint8Array): string {
+  return hash('sha256', input, 'hex')
+}
+
+/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 32 bytes. */
+export function sha256(input: string | Uint8Array): Uint8Array {
+  return hash('sha256', input, 'buffer')
+}
+
+/** HMAC-SHA256 (RFC 2104): 32 bytes. A key or message given as text is taken as UTF-8. */
+export function hmacSha256(key: string | Uint8Array, message: string | Uint8Array): Uint8Array {
+  return createHmac('sha256', key).update(message).digest()
+}
+
+/**
+ * Compares two secrets (text as UTF-8) in a time that depends on their lengths alone.
+ * A difference in length answers at once, so use it where the length is public: digests, tokens of a fixed form.
+ */
+export function constantTimeEqual(a: string | Uint8Array, b: string | Uint8Array): boolean {
+  const left = typeof a === 'string' ? Buffer.from(a) : a
+  const right = typeof b === 'string' ? Buffer.from(b) : b
+  return left.byteLength === right.byteLength && timingSafeEqual(left, right)
+}
+
+/** The 62 digits of base62 in order of value: 0-9, A-Z, a-z. */
+export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** `length` random base62 characters, every character equally likely: 5.954 bits of entropy each. */
+export function randomBase62(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length + 8)) {
+      // 248 is the largest multiple of 62 in a byte; taking the rest modulo 62 would favour the first eight digits.
+      if (byte < 248 && text.length < length) text += base62Alphabet[byte % 62]
+    }
+  }
+  return text
+}
+
+/** Base64url without padding (RFC 4648 section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64url')
+}
+
+/**
+ * The bytes of an unpadded base64url text (RFC 4648 section 5), or null when it is not one.
+ * Only the canonical form passes: no padding, no other alphabet, no white space, unused bits zero (section 3.5),
+ * so that two different texts never stand for the same bytes.
+ */
+export function decodeBase64url(text: string): Uint8Array | null {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : null
+}

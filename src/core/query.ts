@@ -1,0 +1,47 @@
+import type { Static, TObject } from '@sinclair/typebox'
+import { Problem, type FieldProblem } from './problem'
+import { fieldProblems, isOptional } from './validate'
+
+/**
+ * Reads a query string by its schema: integers and booleans from text, arrays from comma-separated words. Each parameter may
+ * stand once; one that the schema does not name is refused.
+ * @throws Problem 400 `unknown_parameter` or `invalid_parameter`, naming the parameter
+ */
+export function readQuery<T extends TObject>(schema: T, search: URLSearchParams): Static<T> {
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of search) {
+    const member = schema.properties[name]
+    if (!member) throw refused('unknown_parameter', name, `is not a parameter of this operation${known(schema)}.`)
+    if (name in values) throw refused('invalid_parameter', name, 'may be given once.')
+    values[name] = read(member.type as string | undefined, text)
+  }
+  for (const [name, member] of Object.entries(schema.properties)) {
+    if (!(name in values) && !isOptional(member)) throw refused('invalid_parameter', name, 'is required.')
+  }
+  const problems = fieldProblems(schema, values, '#/query')
+  if (problems.length > 0) throw badParameters(problems)
+  return values as Static<T>
+}
+
+/** A parameter that was understood but cannot be served. */
+export const badParameter = (name: string, detail: string): Problem => refused('invalid_parameter', name, detail)
+
+function badParameters(errors: FieldProblem[]): Problem {
+  return new Problem('invalid_parameter', `${errors[0]!.pointer.replace('#/query/', '')} ${errors[0]!.detail}`, { errors })
+}
+
+function refused(code: 'unknown_parameter' | 'invalid_parameter', name: string, detail: string): Problem {
+  return new Problem(code, `${name} ${detail}`, { errors: [{ pointer: `#/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code, detail }] })
+}
+
+function read(type: string | undefined, text: string): unknown {
+  if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
+  if (type === 'array') return text.split(',')
+  return text
+}
+
+function known(schema: TObject): string {
+  const names = Object.keys(schema.properties)
+  return names.length > 0 ? `; it knows ${names.join(', ')}` : '; it has none'
+}

@@ -1,0 +1,47 @@
+import type { SchemaOptions, Static, TSchema, TUnsafe } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+
+/** Pieces that the shapes of all resources are made of. A shape with `$id` becomes a component of the OpenAPI document. */
+
+/** A shape whose members are all there are. */
+export const Shape = <T extends Parameters<typeof Type.Object>[0]>(members: T, options: SchemaOptions = {}) =>
+  Type.Object(members, { additionalProperties: false, ...options })
+
+export const Nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) => Type.Union([schema, Type.Null()], options)
+
+/** One of these words, typed as their union. */
+export const Words = <const T extends readonly string[]>(words: T, options: SchemaOptions = {}) =>
+  Type.Union(words.map(word => Type.Literal(word)), options) as unknown as TUnsafe<T[number]>
+
+export const Instant = (options: SchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
+export const MaybeInstant = (options: SchemaOptions = {}) => Nullable(Type.String({ format: 'date-time' }), options)
+
+/** Text without control characters: NUL is refused by PostgreSQL, line ends would break logs and headers. */
+export const Line = (options: SchemaOptions & { minLength?: number; maxLength: number }) =>
+  Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]*$', 'x-rule': 'must be one line without control characters.', ...options })
+/** Text of several lines; NUL alone is refused. */
+export const Prose = (options: SchemaOptions & { maxLength: number }) =>
+  Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not hold a NUL character.', ...options })
+
+export const Version = Type.Integer({ minimum: 1, description: 'Grows with each edit; part of the ETag.' })
+
+/** `created_at`, `updated_at` and `version`, which every resource that can change has. */
+export const editable = {
+  version: Version,
+  created_at: Instant({ description: 'When it was made.' }),
+  updated_at: Instant({ description: 'When it was last edited.' }),
+}
+
+export const Pagination = Shape({
+  has_more: Type.Boolean({ description: 'Whether a further page exists.' }),
+  next_cursor: Nullable(Type.String(), { description: 'Value of `cursor` for the next page; null on the last one.' }),
+  total: Type.Optional(Type.Integer({ description: 'Number of items, counted up to 10,000; present with `include=total`.' })),
+}, { $id: 'Pagination', description: 'Where a page stands in its list.' })
+
+/** The list of a resource: `{data: [...], pagination}`. */
+export function ListOf<T extends TSchema>(item: T) {
+  return Shape({ data: Type.Array(item), pagination: Pagination }, { $id: `${item.$id}List`, description: `A page of ${item.$id} items.` })
+}
+
+export type Pagination = Static<typeof Pagination>
+export interface Page<T> { data: T[]; pagination: Pagination }

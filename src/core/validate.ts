@@ -1,0 +1,106 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+import { FormatRegistry, Kind, OptionalKind } from '@sinclair/typebox'
+import { TypeCompiler, type TypeCheck, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
+import type { FieldProblem } from './problem'
+
+/** Keyword of a union whose branches are told apart by one member, so that an error speaks of the branch that was meant. */
+export const discriminator = 'x-discriminator'
+
+const mostErrors = 20
+const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+/** The compiled check of a schema, made at first use. */
+export function compiled<T extends TSchema>(schema: T): TypeCheck<T> {
+  let check = checks.get(schema)
+  if (!check) checks.set(schema, (check = TypeCompiler.Compile(schema)))
+  return check as TypeCheck<T>
+}
+
+/** What is wrong with `value`, one entry a member at most; empty when it fits, and then it is a `Static<T>`. */
+export function fieldProblems<T extends TSchema>(schema: T, value: unknown, prefix = '#'): FieldProblem[] {
+  const check = compiled(schema)
+  if (check.Check(value)) return []
+  const found = new Map<string, FieldProblem>()
+  for (const error of check.Errors(value)) {
+    for (const problem of explain(error, prefix)) if (!found.has(problem.pointer)) found.set(problem.pointer, problem)
+    if (found.size >= mostErrors) break
+  }
+  return [...found.values()]
+}
+
+/** The value as its type, once `fieldProblems` found nothing. */
+export const checkedAs = <T extends TSchema>(_schema: T, value: unknown): Static<T> => value as Static<T>
+
+function explain(error: ValueError, prefix: string): FieldProblem[] {
+  const { schema, value, path } = error
+  const member = schema[discriminator] as string | undefined
+  if (error.type === ValueErrorType.Union && member) {
+    const branches = schema.anyOf as TSchema[]
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ pointer: prefix + path, code: 'type', detail: 'must be an object.' }]
+    const named = (value as Record<string, unknown>)[member]
+    const branch = branches.find(one => one.properties?.[member]?.const === named)
+    if (branch) return fieldProblems(branch, value, prefix + path)
+    const words = branches.map(one => JSON.stringify(one.properties[member].const)).join(', ')
+    return [{ pointer: `${prefix}${path}/${member}`, code: named === undefined ? 'required' : 'enum', detail: `must be one of ${words}.` }]
+  }
+  return [{ pointer: prefix + path, ...rule(error) }]
+}
+
+function rule(error: ValueError): { code: string; detail: string } {
+  const { schema, type } = error
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty: return { code: 'required', detail: 'is required.' }
+    case ValueErrorType.ObjectAdditionalProperties: return { code: 'unknown_member', detail: 'is not a member of this resource.' }
+    case ValueErrorType.StringMinLength: return { code: 'too_short', detail: `must have at least ${schema.minLength} character${schema.minLength === 1 ? '' : 's'}.` }
+    case ValueErrorType.StringMaxLength: return { code: 'too_long', detail: `must have at most ${schema.maxLength} characters.` }
+    case ValueErrorType.StringPattern: return { code: 'pattern', detail: schema['x-rule'] ?? `must match ${schema.pattern}.` }
+    case ValueErrorType.StringFormat: return { code: 'format', detail: `must be ${formatNames[schema.format as string] ?? schema.format}.` }
+    case ValueErrorType.ArrayMaxItems: return { code: 'too_many', detail: `must have at most ${schema.maxItems} items.` }
+    case ValueErrorType.ArrayMinItems: return { code: 'too_few', detail: `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}.` }
+    case ValueErrorType.ArrayUniqueItems: return { code: 'not_unique', detail: 'must not repeat an item.' }
+    case ValueErrorType.IntegerMinimum:
+    case ValueErrorType.IntegerMaximum:
+    case ValueErrorType.NumberMinimum:
+    case ValueErrorType.NumberMaximum: return { code: 'out_of_range', detail: rangeOf(schema) }
+    case ValueErrorType.Integer: return { code: 'type', detail: 'must be a whole number.' }
+    case ValueErrorType.String: return { code: 'type', detail: 'must be a string.' }
+    case ValueErrorType.Boolean: return { code: 'type', detail: 'must be true or false.' }
+    case ValueErrorType.Array: return { code: 'type', detail: 'must be an array.' }
+    case ValueErrorType.Object: return { code: 'type', detail: 'must be an object.' }
+    case ValueErrorType.Literal: return { code: 'enum', detail: `must be ${JSON.stringify(schema.const)}.` }
+    case ValueErrorType.Union: return { code: 'type', detail: unionRule(schema) }
+    case ValueErrorType.Kind: return { code: 'enum', detail: schema.enum ? `must be one of ${schema.enum.map((word: string) => JSON.stringify(word)).join(', ')}.` : 'has the wrong form.' }
+    default: return { code: 'invalid', detail: `${error.message}.` }
+  }
+}
+
+function rangeOf(schema: TSchema): string {
+  if (schema.minimum !== undefined && schema.maximum !== undefined) return `must be from ${schema.minimum} to ${schema.maximum}.`
+  return schema.minimum !== undefined ? `must be at least ${schema.minimum}.` : `must be at most ${schema.maximum}.`
+}
+
+function unionRule(schema: TSchema): string {
+  const branches = (schema.anyOf ?? []) as TSchema[]
+  const nullable = branches.some(one => one.type === 'null')
+  const rest = branches.filter(one => one.type !== 'null')
+  if (rest.every(one => one.const !== undefined)) return `must be one of ${rest.map(one => JSON.stringify(one.const)).join(', ')}${nullable ? ' or null' : ''}.`
+  if (rest.length === 1 && nullable) return `must be null or ${rest[0]!.minimum !== undefined ? `a number from ${rest[0]!.minimum} to ${rest[0]!.maximum}` : `of type ${rest[0]!.type}`}.`
+  return 'has none of the forms that are allowed here.'
+}
+
+const formatNames: Record<string, string> = {
+  'date-time': 'a time by RFC 3339 such as 2027-01-31T12:00:00Z',
+  date: 'a calendar date YYYY-MM-DD',
+  email: 'an e-mail address',
+  uri: 'an absolute address',
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i
+FormatRegistry.Set('date-time', text => rfc3339.test(text) && !Number.isNaN(Date.parse(text)))
+FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)))
+FormatRegistry.Set('email', text => /^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254)
+FormatRegistry.Set('uri', text => URL.canParse(text))
+
+/** Whether a member may be left out. */
+export const isOptional = (schema: TSchema): boolean => schema[OptionalKind] === 'Optional'
+export const kindOf = (schema: TSchema): string => schema[Kind]
