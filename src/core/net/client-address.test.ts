@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseRange } from './address'
+import { clientAddress } from './client-address'
+
+const TRUSTED = ['10.0.0.0/8', 'fd00::/8'].map((text) => parseRange(text)!)
+const from = (peer: string, headers: Record<string, string>) => clientAddress(peer, new Headers(headers), TRUSTED)
+
+describe('the client address', () => {
+  test('is the socket for a peer that is not trusted, whatever the headers say', () => {
+    expect(from('203.0.113.9', { 'x-forwarded-for': '198.51.100.1', forwarded: 'for=198.51.100.1' })).toBe('203.0.113.9')
+    expect(clientAddress('10.0.0.1', new Headers({ 'x-forwarded-for': '198.51.100.1' }), [])).toBe('10.0.0.1')
+  })
+
+  test('is the socket of a trusted peer that sends no header', () => {
+    expect(from('10.0.0.1', {})).toBe('10.0.0.1')
+    expect(from('::ffff:10.0.0.1', {})).toBe('10.0.0.1')
+  })
+
+  test('is the right-most untrusted hop, never the first', () => {
+    expect(from('10.0.0.1', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2' })).toBe('2.2.2.2')
+    expect(from('10.0.0.1', { 'x-forwarded-for': '1.1.1.1, 2.2.2.2, 10.0.0.2, 10.0.0.3' })).toBe('2.2.2.2')
+    expect(from('10.0.0.1', { forwarded: 'for=1.1.1.1, for=2.2.2.2;proto=https, for=10.0.0.2' })).toBe('2.2.2.2')
+  })
+
+  test('is the farthest proxy when every hop is trusted', () => {
+    expect(from('10.0.0.1', { 'x-forwarded-for': '10.0.0.9, 10.0.0.2' })).toBe('10.0.0.9')
+  })
+
+  test.each([
+    ['2.2.2.2:4711', '2.2.2.2'],
+    ['2001:db8::7', '2001:db8::7'],
+    ['[2001:db8::7]', '2001:db8::7'],
+    ['[2001:db8::7]:4711', '2001:db8::7'],
+    ['::ffff:2.2.2.2', '2.2.2.2'],
+    ['fe80::1%eth0', 'fe80::1'],
+  ])('reads the hop %s in X-Forwarded-For', (hop, address) => {
+    expect(from('10.0.0.1', { 'x-forwarded-for': hop })).toBe(address)
+  })
+
+  test.each([
+    ['for=2.2.2.2', '2.2.2.2'],
+    ['For="[2001:db8:cafe::17]:4711"', '2001:db8:cafe::17'],
+    ['proto=http; for = "2.2.2.2:80" ;by=10.0.0.1', '2.2.2.2'],
+    ['by="a,b;c";for=2.2.2.2', '2.2.2.2'],
+    [String.raw`by="\",for=9.9.9.9";for=2.2.2.2`, '2.2.2.2'],
+  ])('reads the element %s in Forwarded', (element, address) => {
+    expect(from('10.0.0.1', { forwarded: element })).toBe(address)
+  })
+
+  test.each<Record<string, string>>([
+    { 'x-forwarded-for': 'unknown' },
+    { 'x-forwarded-for': '1.1.1.1, garbage' },
+    { 'x-forwarded-for': '1.1.1.1,' },
+    { 'x-forwarded-for': '' },
+    { forwarded: 'for=_hidden' },
+    { forwarded: 'for=unknown' },
+    { forwarded: 'for=1.1.1.1, proto=https' },
+    { forwarded: 'for=1.1.1.1;for=2.2.2.2' },
+    { forwarded: 'for="1.1.1.1' },
+  ])('stops at the proxy when the nearest hop cannot be read: %j', (headers) => {
+    expect(from('10.0.0.1', headers)).toBe('10.0.0.1')
+  })
+
+  test('keeps the hop before one that cannot be read', () => {
+    expect(from('10.0.0.1', { 'x-forwarded-for': '1.1.1.1, unknown, 10.0.0.2' })).toBe('10.0.0.2')
+  })
+
+  test('is the proxy when the two headers disagree, since the caller forged one of them', () => {
+    expect(from('10.0.0.1', { 'x-forwarded-for': '2.2.2.2', forwarded: 'for=9.9.9.9' })).toBe('10.0.0.1')
+    expect(from('10.0.0.1', { 'x-forwarded-for': '2.2.2.2', forwarded: 'for=2.2.2.2' })).toBe('2.2.2.2')
+  })
+
+  test('cannot be chosen by the caller behind a proxy that appends', () => {
+    fc.assert(
+      fc.property(fc.string(), (forged) => {
+        const headers = new Headers()
+        try {
+          headers.set('x-forwarded-for', forged)
+        } catch {
+          return
+        }
+        headers.append('x-forwarded-for', '2.2.2.2')
+        expect(clientAddress('10.0.0.1', headers, TRUSTED)).toBe('2.2.2.2')
+      }),
+    )
+  })
+})

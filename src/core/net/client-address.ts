@@ -1,0 +1,76 @@
+import { type Address, type AddressRange, formatAddress, inRanges, parseAddress } from './address'
+
+/**
+ * Who called. The socket's address, unless that peer is a trusted proxy: then the right-most hop of X-Forwarded-For or
+ * Forwarded (RFC 7239) that is not a trusted proxy itself, because everything left of it was written by the caller.
+ * A hop that cannot be read (`unknown`, an obfuscated name, garbage) ends the walk at the proxy that reported it.
+ * Returns canonical text, IPv4-mapped addresses as IPv4 and without a zone id.
+ */
+export function clientAddress(socketAddress: string, headers: Headers, trustedProxies: readonly AddressRange[]): string {
+  const peer = parseAddress(withoutZone(socketAddress))
+  if (!peer) return socketAddress
+  if (!inRanges(peer, trustedProxies)) return formatAddress(peer)
+
+  const forwardedFor = headers.get('x-forwarded-for')
+  const forwarded = headers.get('forwarded')
+  const found: Address[] = []
+  if (forwardedFor !== null) found.push(walk(peer, forwardedFor.split(',').map(hopAddress), trustedProxies))
+  if (forwarded !== null) found.push(walk(peer, forwardedHops(forwarded), trustedProxies))
+
+  // A proxy writes one of the two and passes the other on as the caller sent it. Where they disagree, one is forged and
+  // nothing here tells which, so the caller is counted as the proxy.
+  const names = new Set(found.map(formatAddress))
+  return names.size === 1 ? [...names][0]! : formatAddress(peer)
+}
+
+/** Walks from the proxy that connected to us towards the caller; stops at the first hop that is not a trusted proxy. */
+function walk(peer: Address, hops: (Address | null)[], trustedProxies: readonly AddressRange[]): Address {
+  let nearest = peer
+  for (const hop of hops.toReversed()) {
+    if (!hop) return nearest
+    nearest = hop
+    if (!inRanges(hop, trustedProxies)) return hop
+  }
+  return nearest
+}
+
+/** One hop as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`. */
+function hopAddress(text: string): Address | null {
+  const hop = text.trim()
+  const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)
+  if (bracketed) return parseAddress(withoutZone(bracketed[1]!))
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(hop)
+  return parseAddress(withoutZone(withPort ? withPort[1]! : hop))
+}
+
+/** The `for` of every element of a Forwarded header, in order; null where it is missing, doubled or unreadable. */
+function forwardedHops(header: string): (Address | null)[] {
+  return splitOutsideQuotes(header, ',').map((element) => {
+    const values = splitOutsideQuotes(element, ';')
+      .map((pair) => /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^"]*))\s*$/i.exec(pair))
+      .filter((match) => match !== null)
+      .map((match) => match[1]?.replace(/\\(.)/g, '$1') ?? match[2] ?? '')
+    return values.length === 1 ? hopAddress(values[0]!) : null
+  })
+}
+
+function splitOutsideQuotes(text: string, separator: ',' | ';'): string[] {
+  const parts: string[] = []
+  let start = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (quoted && character === '\\') at++
+    else if (character === '"') quoted = !quoted
+    else if (!quoted && character === separator) {
+      parts.push(text.slice(start, at))
+      start = at + 1
+    }
+  }
+  parts.push(text.slice(start))
+  return parts
+}
+
+function withoutZone(text: string): string {
+  return text.split('%')[0] ?? ''
+}

@@ -1,0 +1,82 @@
+import type { FetchStage, FetchTimings } from './fetch-timings'
+
+export type FetchErrorClass = 'dns' | 'blocked_address' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'aborted'
+
+/**
+ * No complete answer arrived. The message may be shown to the customer: it names no address. `code` is the client's own
+ * code where there is one (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
+ */
+export class FetchFailed extends Error {
+  override readonly name = 'FetchFailed'
+  constructor(
+    readonly errorClass: FetchErrorClass,
+    message: string,
+    readonly timings: FetchTimings,
+    readonly code: string | null = null,
+  ) {
+    super(message)
+  }
+}
+
+/** Class and message for what Bun's fetch throws. Bun's own messages hold the address dialled and must not be shown. */
+export function failureOf(
+  error: unknown,
+  stage: FetchStage,
+  https: boolean,
+): { errorClass: FetchErrorClass; message: string; code: string | null } {
+  const code = codeOf(error)
+  const answer = (errorClass: FetchErrorClass, message: string) => ({ errorClass, message, code })
+  const known = code === null ? undefined : KNOWN[code]
+  if (known) return answer(...known)
+  if (code !== null && https && TLS_CODE.test(code)) return answer('tls', 'The TLS connection could not be established.')
+  // A port that refuses has its own code, so a connection lost while an https one is being made was lost in the handshake.
+  if (stage === 'connecting' && https) return answer('tls', 'The server closed the connection during the TLS handshake.')
+  if (stage === 'reading') return answer('connect', 'The server closed the connection before its answer was complete.')
+  return answer('connect', 'The server closed the connection without an answer.')
+}
+
+function codeOf(error: unknown): string | null {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null
+  return typeof code === 'string' ? code : null
+}
+
+const NAME: [FetchErrorClass, string] = ['tls', "The server's certificate is not for this host name."]
+const TIME: [FetchErrorClass, string] = ['tls', "The server's certificate has expired or is not valid yet."]
+const SELF: [FetchErrorClass, string] = ['tls', "The server's certificate is self-signed."]
+const ISSUER: [FetchErrorClass, string] = [
+  'tls',
+  "The server's certificate is not signed by a trusted authority, or the server does not send the whole chain.",
+]
+const UNREACHABLE: [FetchErrorClass, string] = ['connect', 'The host could not be reached.']
+const NOT_HTTP: [FetchErrorClass, string] = ['connect', "The server's answer is not valid HTTP."]
+
+// Codes seen from Bun 1.4.5, and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
+const KNOWN: Record<string, [FetchErrorClass, string]> = {
+  ECONNREFUSED: ['connect', 'The host refused the connection.'],
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  EADDRNOTAVAIL: UNREACHABLE,
+  EACCES: UNREACHABLE,
+  EPERM: UNREACHABLE,
+  FailedToOpenSocket: UNREACHABLE,
+  ETIMEDOUT: ['timeout', 'The connection could not be made in time.'],
+  Malformed_HTTP_Response: NOT_HTTP,
+  InvalidHTTPResponse: NOT_HTTP,
+  UnrequestedUpgrade: NOT_HTTP,
+  ResponseHeadersTooLarge: ['too_large', "The headers of the server's answer are too large."],
+  EPROTO: ['tls', 'The TLS handshake failed; the port may not speak TLS.'],
+  ERR_TLS_CERT_ALTNAME_INVALID: NAME,
+  HOSTNAME_MISMATCH: NAME,
+  CERT_HAS_EXPIRED: TIME,
+  CERT_NOT_YET_VALID: TIME,
+  DEPTH_ZERO_SELF_SIGNED_CERT: SELF,
+  SELF_SIGNED_CERT_IN_CHAIN: ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT: ISSUER,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ISSUER,
+  CERT_UNTRUSTED: ISSUER,
+  CERT_REVOKED: ['tls', "The server's certificate has been revoked."],
+}
+
+const TLS_CODE =
+  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|ERROR_IN_C|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|AKID_|KEYUSAGE_|SUBJECT_ISSUER)/
