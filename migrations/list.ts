@@ -1,0 +1,13 @@
+// Written by `bun run migrations`; do not edit.
+import sqlite0 from './sqlite/0000_init.sql' with { type: 'text' }
+import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
+
+/** Every step of the schema, in order, for each engine. */
+export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
+  sqlite: [
+    { tag: '0000_init', sql: sqlite0 },
+  ],
+  postgres: [
+    { tag: '0000_init', sql: postgres0 },
+  ],
+}

@@ -1,0 +1,320 @@
+CREATE TABLE "audit_entries" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"seq" bigint NOT NULL,
+	"occurred_at" bigint NOT NULL,
+	"action" text collate "C" NOT NULL,
+	"outcome" text collate "C" NOT NULL,
+	"actor_type" text collate "C" NOT NULL,
+	"actor_id" text collate "C" NOT NULL,
+	"actor" text NOT NULL,
+	"target_id" text collate "C" NOT NULL,
+	"targets" text NOT NULL,
+	"context" text NOT NULL,
+	"changes" text,
+	"reason" text collate "C",
+	"prev_hash" "bytea",
+	"hash" "bytea",
+	"mac" "bytea"
+);
+--> statement-breakpoint
+CREATE TABLE "counters" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"value" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "data_keys" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"master_key_id" text collate "C" NOT NULL,
+	"wrapped" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "events" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"message_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"resource_type" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"sequence" bigint NOT NULL,
+	"occurred_at" bigint NOT NULL,
+	"body" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "hubs" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"host" text collate "C" NOT NULL,
+	"version" text collate "C" NOT NULL,
+	"started_at" bigint NOT NULL,
+	"seen_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"workspace_id" text collate "C" NOT NULL,
+	"method" text collate "C" NOT NULL,
+	"path" text collate "C" NOT NULL,
+	"key" text collate "C" NOT NULL,
+	"fingerprint" text collate "C" NOT NULL,
+	"running_in" text collate "C",
+	"status" bigint,
+	"body" text collate "C",
+	"location" text collate "C",
+	"etag" text collate "C",
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "idempotency_keys_workspace_id_method_path_key_pk" PRIMARY KEY("workspace_id","method","path","key")
+);
+--> statement-breakpoint
+CREATE TABLE "instance_facts" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"value" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "jobs" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"lane" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"priority" bigint NOT NULL,
+	"run_at" bigint NOT NULL,
+	"attempts" bigint NOT NULL,
+	"payload" text NOT NULL,
+	"unique_key" text collate "C",
+	"locked_by" text collate "C",
+	"locked_until" bigint,
+	"last_error" text collate "C",
+	"created_at" bigint NOT NULL,
+	"failed_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "memberships" (
+	"workspace_id" text collate "C" NOT NULL,
+	"user_id" text collate "C" NOT NULL,
+	"role" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "memberships_workspace_id_user_id_pk" PRIMARY KEY("workspace_id","user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "plans" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"title" text collate "C" NOT NULL,
+	"api_access" text collate "C" NOT NULL,
+	"limits" text NOT NULL,
+	"is_default" boolean NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"token_hash" text collate "C" NOT NULL,
+	"user_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"ip" text collate "C" NOT NULL,
+	"user_agent" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "tokens" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"token_hash" text collate "C" NOT NULL,
+	"hint" text collate "C" NOT NULL,
+	"mode" text collate "C" NOT NULL,
+	"permissions" text NOT NULL,
+	"allowed_cidrs" text NOT NULL,
+	"resource_ids" text NOT NULL,
+	"created_by" text collate "C" NOT NULL,
+	"expires_at" bigint,
+	"last_used_at" bigint,
+	"last_used_ip" text collate "C",
+	"revoked_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"email" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"password_hash" text collate "C" NOT NULL,
+	"is_operator" boolean NOT NULL,
+	"disabled_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "workspaces" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"plan_id" text collate "C" NOT NULL,
+	"is_operator" boolean NOT NULL,
+	"network_policy" text NOT NULL,
+	"limit_overrides" text NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "flips" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"heartbeat_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"from_status" text collate "C" NOT NULL,
+	"to_status" text collate "C" NOT NULL,
+	"reason" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "heartbeats" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"slug" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"schedule" text NOT NULL,
+	"methods" text collate "C" NOT NULL,
+	"manual_resume" boolean NOT NULL,
+	"first_ping_within_seconds" bigint,
+	"uuid_hash" text collate "C" NOT NULL,
+	"uuid_sealed" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"last_ping_at" bigint,
+	"open_runs" text NOT NULL,
+	"last_duration_ms" bigint,
+	"expected_at" bigint,
+	"down_at" bigint,
+	"ping_count" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "ping_keys" (
+	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
+	"key_hash" text collate "C" NOT NULL,
+	"key_sealed" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "pings" (
+	"heartbeat_id" text collate "C" NOT NULL,
+	"n" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"exit_status" bigint,
+	"duration_ms" bigint,
+	"rid" text collate "C",
+	"source" text collate "C" NOT NULL,
+	"user_agent" text collate "C" NOT NULL,
+	"method" text collate "C" NOT NULL,
+	"body" "bytea",
+	CONSTRAINT "pings_heartbeat_id_n_pk" PRIMARY KEY("heartbeat_id","n")
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_attempts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"delivery_id" text collate "C" NOT NULL,
+	"number" bigint NOT NULL,
+	"trigger" text collate "C" NOT NULL,
+	"started_at" bigint NOT NULL,
+	"duration_ms" bigint NOT NULL,
+	"status_code" bigint,
+	"error_class" text collate "C",
+	"error_message" text collate "C",
+	"request" text NOT NULL,
+	"response" text,
+	"timings" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_deliveries" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"endpoint_id" text collate "C" NOT NULL,
+	"event_id" text collate "C",
+	"message_id" text collate "C" NOT NULL,
+	"event" text collate "C" NOT NULL,
+	"resource_type" text collate "C",
+	"resource_id" text collate "C",
+	"sequence" bigint,
+	"occurred_at" bigint NOT NULL,
+	"test_body" text collate "C",
+	"status" text collate "C" NOT NULL,
+	"reason" text collate "C",
+	"attempt_count" bigint NOT NULL,
+	"next_attempt_at" bigint,
+	"finished_at" bigint,
+	"ended_as" text,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_endpoints" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"url" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"events" text NOT NULL,
+	"active" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"disabled_reason" text collate "C",
+	"secret_sealed" text collate "C" NOT NULL,
+	"secret_hint" text collate "C" NOT NULL,
+	"failed_attempts" bigint NOT NULL,
+	"gone_in_a_row" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "memberships" ADD CONSTRAINT "memberships_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN KEY ("plan_id") REFERENCES "public"."plans"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "flips" ADD CONSTRAINT "flips_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "heartbeats" ADD CONSTRAINT "heartbeats_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ping_keys" ADD CONSTRAINT "ping_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "pings" ADD CONSTRAINT "pings_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webhook_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."webhook_deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
+CREATE INDEX "audit_entries_target" ON "audit_entries" USING btree ("workspace_id","target_id","seq");--> statement-breakpoint
+CREATE INDEX "audit_entries_action" ON "audit_entries" USING btree ("workspace_id","action","seq");--> statement-breakpoint
+CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","created_at");--> statement-breakpoint
+CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","priority","run_at");--> statement-breakpoint
+CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
+CREATE INDEX "memberships_user" ON "memberships" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "sessions_token_hash" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "sessions_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_expires" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "tokens_hash" ON "tokens" USING btree ("token_hash");--> statement-breakpoint
+CREATE INDEX "tokens_workspace" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "users_email" ON "users" USING btree ("email");--> statement-breakpoint
+CREATE UNIQUE INDEX "workspaces_name" ON "workspaces" USING btree ("name");--> statement-breakpoint
+CREATE INDEX "flips_heartbeat" ON "flips" USING btree ("heartbeat_id","id");--> statement-breakpoint
+CREATE INDEX "heartbeats_workspace" ON "heartbeats" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "heartbeats_slug" ON "heartbeats" USING btree ("workspace_id","slug");--> statement-breakpoint
+CREATE INDEX "heartbeats_name" ON "heartbeats" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "heartbeats_down" ON "heartbeats" USING btree ("down_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "heartbeats_uuid" ON "heartbeats" USING btree ("uuid_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "ping_keys_hash" ON "ping_keys" USING btree ("key_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_attempts_number" ON "webhook_attempts" USING btree ("delivery_id","number");--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("event_id","endpoint_id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_workspace" ON "webhook_deliveries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");

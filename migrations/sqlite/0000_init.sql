@@ -1,0 +1,320 @@
+CREATE TABLE `audit_entries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`occurred_at` integer NOT NULL,
+	`action` text NOT NULL,
+	`outcome` text NOT NULL,
+	`actor_type` text NOT NULL,
+	`actor_id` text NOT NULL,
+	`actor` text NOT NULL,
+	`target_id` text NOT NULL,
+	`targets` text NOT NULL,
+	`context` text NOT NULL,
+	`changes` text,
+	`reason` text,
+	`prev_hash` blob,
+	`hash` blob,
+	`mac` blob
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `audit_entries_chain` ON `audit_entries` (`workspace_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_entries_target` ON `audit_entries` (`workspace_id`,`target_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `audit_entries_action` ON `audit_entries` (`workspace_id`,`action`,`seq`);--> statement-breakpoint
+CREATE TABLE `counters` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `data_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`master_key_id` text NOT NULL,
+	`wrapped` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `data_keys_workspace` ON `data_keys` (`workspace_id`,`created_at`);--> statement-breakpoint
+CREATE TABLE `events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`message_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`sequence` integer NOT NULL,
+	`occurred_at` integer NOT NULL,
+	`body` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `events_workspace` ON `events` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `events_sequence` ON `events` (`resource_id`,`kind`,`sequence`);--> statement-breakpoint
+CREATE TABLE `hubs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`host` text NOT NULL,
+	`version` text NOT NULL,
+	`started_at` integer NOT NULL,
+	`seen_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`workspace_id` text NOT NULL,
+	`method` text NOT NULL,
+	`path` text NOT NULL,
+	`key` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	`running_in` text,
+	`status` integer,
+	`body` text,
+	`location` text,
+	`etag` text,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `method`, `path`, `key`)
+);
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_created` ON `idempotency_keys` (`created_at`);--> statement-breakpoint
+CREATE TABLE `instance_facts` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `jobs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`lane` text NOT NULL,
+	`state` text NOT NULL,
+	`priority` integer NOT NULL,
+	`run_at` integer NOT NULL,
+	`attempts` integer NOT NULL,
+	`payload` text NOT NULL,
+	`unique_key` text,
+	`locked_by` text,
+	`locked_until` integer,
+	`last_error` text,
+	`created_at` integer NOT NULL,
+	`failed_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`priority`,`run_at`);--> statement-breakpoint
+CREATE INDEX `jobs_leases` ON `jobs` (`state`,`locked_until`);--> statement-breakpoint
+CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
+CREATE TABLE `memberships` (
+	`workspace_id` text NOT NULL,
+	`user_id` text NOT NULL,
+	`role` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `user_id`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `memberships_user` ON `memberships` (`user_id`);--> statement-breakpoint
+CREATE TABLE `plans` (
+	`id` text PRIMARY KEY NOT NULL,
+	`title` text NOT NULL,
+	`api_access` text NOT NULL,
+	`limits` text NOT NULL,
+	`is_default` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`token_hash` text NOT NULL,
+	`user_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`ip` text NOT NULL,
+	`user_agent` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`seen_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_token_hash` ON `sessions` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `sessions_user` ON `sessions` (`user_id`);--> statement-breakpoint
+CREATE INDEX `sessions_expires` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `tokens` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`hint` text NOT NULL,
+	`mode` text NOT NULL,
+	`permissions` text NOT NULL,
+	`allowed_cidrs` text NOT NULL,
+	`resource_ids` text NOT NULL,
+	`created_by` text NOT NULL,
+	`expires_at` integer,
+	`last_used_at` integer,
+	`last_used_ip` text,
+	`revoked_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `tokens_hash` ON `tokens` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `tokens_workspace` ON `tokens` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `users` (
+	`id` text PRIMARY KEY NOT NULL,
+	`email` text NOT NULL,
+	`name` text NOT NULL,
+	`password_hash` text NOT NULL,
+	`is_operator` integer NOT NULL,
+	`disabled_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `users_email` ON `users` (`email`);--> statement-breakpoint
+CREATE TABLE `workspaces` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`plan_id` text NOT NULL,
+	`is_operator` integer NOT NULL,
+	`network_policy` text NOT NULL,
+	`limit_overrides` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`plan_id`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `workspaces_name` ON `workspaces` (`name`);--> statement-breakpoint
+CREATE TABLE `flips` (
+	`id` text PRIMARY KEY NOT NULL,
+	`heartbeat_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`from_status` text NOT NULL,
+	`to_status` text NOT NULL,
+	`reason` text NOT NULL,
+	FOREIGN KEY (`heartbeat_id`) REFERENCES `heartbeats`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `flips_heartbeat` ON `flips` (`heartbeat_id`,`id`);--> statement-breakpoint
+CREATE TABLE `heartbeats` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`slug` text NOT NULL,
+	`tags` text NOT NULL,
+	`description` text NOT NULL,
+	`schedule` text NOT NULL,
+	`methods` text NOT NULL,
+	`manual_resume` integer NOT NULL,
+	`first_ping_within_seconds` integer,
+	`uuid_hash` text NOT NULL,
+	`uuid_sealed` text NOT NULL,
+	`status` text NOT NULL,
+	`last_ping_at` integer,
+	`open_runs` text NOT NULL,
+	`last_duration_ms` integer,
+	`expected_at` integer,
+	`down_at` integer,
+	`ping_count` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `heartbeats_workspace` ON `heartbeats` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `heartbeats_slug` ON `heartbeats` (`workspace_id`,`slug`);--> statement-breakpoint
+CREATE INDEX `heartbeats_name` ON `heartbeats` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `heartbeats_down` ON `heartbeats` (`down_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `heartbeats_uuid` ON `heartbeats` (`uuid_hash`);--> statement-breakpoint
+CREATE TABLE `ping_keys` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`key_hash` text NOT NULL,
+	`key_sealed` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `ping_keys_hash` ON `ping_keys` (`key_hash`);--> statement-breakpoint
+CREATE TABLE `pings` (
+	`heartbeat_id` text NOT NULL,
+	`n` integer NOT NULL,
+	`kind` text NOT NULL,
+	`at` integer NOT NULL,
+	`exit_status` integer,
+	`duration_ms` integer,
+	`rid` text,
+	`source` text NOT NULL,
+	`user_agent` text NOT NULL,
+	`method` text NOT NULL,
+	`body` blob,
+	PRIMARY KEY(`heartbeat_id`, `n`),
+	FOREIGN KEY (`heartbeat_id`) REFERENCES `heartbeats`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `webhook_attempts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`delivery_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`trigger` text NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`status_code` integer,
+	`error_class` text,
+	`error_message` text,
+	`request` text NOT NULL,
+	`response` text,
+	`timings` text NOT NULL,
+	FOREIGN KEY (`delivery_id`) REFERENCES `webhook_deliveries`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_attempts_number` ON `webhook_attempts` (`delivery_id`,`number`);--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`event_id` text,
+	`message_id` text NOT NULL,
+	`event` text NOT NULL,
+	`resource_type` text,
+	`resource_id` text,
+	`sequence` integer,
+	`occurred_at` integer NOT NULL,
+	`test_body` text,
+	`status` text NOT NULL,
+	`reason` text,
+	`attempt_count` integer NOT NULL,
+	`next_attempt_at` integer,
+	`finished_at` integer,
+	`ended_as` text,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_workspace` ON `webhook_deliveries` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_status` ON `webhook_deliveries` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE TABLE `webhook_endpoints` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`url` text NOT NULL,
+	`description` text NOT NULL,
+	`events` text NOT NULL,
+	`active` integer NOT NULL,
+	`status` text NOT NULL,
+	`disabled_reason` text,
+	`secret_sealed` text NOT NULL,
+	`secret_hint` text NOT NULL,
+	`failed_attempts` integer NOT NULL,
+	`gone_in_a_row` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_workspace` ON `webhook_endpoints` (`workspace_id`,`id`);

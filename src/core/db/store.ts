@@ -1,0 +1,80 @@
+import { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { SQL } from 'bun'
+import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
+import { GroupCommit } from './group-commit'
+import { migratePostgres, migrateSqlite } from './migrate'
+import { isSerialisationFailure } from './errors'
+import { insideTransaction, NestedTransaction, once, type Reader, type Transact, type Tx } from './transaction'
+
+/** An open database. Writing needs `transact`, which only the door may use (test/rules/imports.test.ts holds that). */
+export interface Store {
+  read: Reader
+  transact: Transact
+  /** PostgreSQL only: hears what other hubs announce on a channel. On SQLite there is no other hub. */
+  listen(channel: string, heard: (payload: string) => void): Promise<void>
+  /** PostgreSQL only: announces to every hub that listens. Lost when nobody listens, so it may only be a hint. */
+  announce(channel: string, payload: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the SQLite file, made if missing, and brings its tables up to date. */
+export async function openSqlite(file: string): Promise<Store> {
+  mkdirSync(dirname(file), { recursive: true })
+  const writer = sqliteConnection(file, 'write')
+  migrateSqlite(writer)
+  const reader = sqliteConnection(file, 'read')
+  const tx = drizzleSqlite(writer) as unknown as Tx
+  const group = new GroupCommit(writer)
+  return {
+    read: drizzleSqlite(reader) as unknown as Reader,
+    transact: fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(() => fn(tx))),
+    listen: async () => {},
+    announce: async () => {},
+    async close() {
+      reader.close()
+      writer.run('PRAGMA optimize')
+      writer.close()
+    },
+  }
+}
+
+/** Opens a PostgreSQL database and brings its tables up to date; several processes may do so at once. */
+export async function openPostgres(url: string, connections = 10): Promise<Store> {
+  const sql = new SQL(url, { max: connections })
+  await migratePostgres(sql)
+  const db = drizzlePostgres(sql)
+  const begin = db.transaction.bind(db) as unknown as Transact
+  return {
+    read: db as unknown as Reader,
+    transact: fn => once(() => retried(() => begin(fn))),
+    async listen(channel, heard) { await sql.listen(channel, heard) },
+    async announce(channel, payload) { await sql`select pg_notify(${channel}, ${payload})` },
+    close: () => sql.close({ timeout: 5 }),
+  }
+}
+
+function sqliteConnection(file: string, use: 'read' | 'write'): Database {
+  const db = new Database(file, { create: use === 'write', strict: true })
+  const pragmas = [
+    'busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-16384', 'mmap_size=0', 'temp_store=MEMORY',
+  ]
+  for (const pragma of use === 'read' ? [...pragmas, 'query_only=ON'] : pragmas) db.run(`PRAGMA ${pragma}`)
+  return db
+}
+
+const mostTries = 8
+
+/** Two transactions that met on the same rows: PostgreSQL undid one of them whole, so running it again is safe. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries >= mostTries || !isSerialisationFailure(error)) throw error
+      await Bun.sleep(2 ** tries * 4 * Math.random())
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Config } from './config'
+import type { Clock } from './clock'
+import type { Store } from './db/store'
+import type { Reader } from './db/transaction'
+import type { JobSignal } from './jobs/signal'
+import type { Log } from './log'
+import type { Resolve } from './net/egress'
+import type { Listener } from './net/own-listeners'
+import type { KeyRing } from './secrets'
+
+/** What one running process of Bailiwick has: passed down, never global, so that tests run many side by side. */
+export interface Hub {
+  /** This process, new at each start (`hub_…` is never shown outside; it names leases and rows in `hubs`). */
+  id: string
+  config: Config
+  clock: Clock
+  log: Log
+  /** Reads committed rows. Writing goes through `change` and `record` in core/change.ts. */
+  read: Reader
+  store: Store
+  keys: KeyRing
+  /** Tells this process's workers that jobs were committed. */
+  jobSignal: JobSignal
+  /** Job kinds that each committed event starts, with the payload `{event_id}`. */
+  eventJobs: readonly string[]
+  /** The address clients use, without a trailing slash. */
+  baseUrl: string
+  /** The sockets this process listens on, which no call on a workspace's behalf may reach. */
+  listeners: Listener[]
+  /** Looks names up: by the machine's resolver in production, by a table in tests. */
+  resolve: Resolve
+}

@@ -1,0 +1,89 @@
+import { and, eq, lt, notInArray, or, sql } from 'drizzle-orm'
+import { hubs, jobs } from '../db/tables'
+import type { Reader, Tx } from '../db/transaction'
+import type { Hub } from '../hub'
+import { newId } from '../ids'
+
+/** A job to be done once its change is committed. */
+export interface JobDraft {
+  kind: string
+  payload: Record<string, unknown>
+  /** Milliseconds UTC; at once when absent. */
+  runAt?: number
+  priority?: number
+  /** What takes turns with what; one lane a kind when absent. */
+  lane?: string
+  /** While a job of this kind and key waits, a second is not added. */
+  uniqueKey?: string
+  /** Goes with `uniqueKey`: a job that waits under that key takes over this one's time, priority and payload. */
+  replaces?: boolean
+}
+
+const rowsPerInsert = 200
+
+/** Adds jobs, as a step of the change that asks for them. */
+export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[]): Promise<void> {
+  const now = hub.clock.now()
+  for (const replaces of [false, true]) {
+    const alike = drafts.filter(draft => (draft.replaces ?? false) === replaces)
+    for (let start = 0; start < alike.length; start += rowsPerInsert) {
+      const adding = tx.insert(jobs).values(alike.slice(start, start + rowsPerInsert).map(draft => ({
+        id: newId('job'),
+        kind: draft.kind,
+        lane: draft.lane ?? '',
+        state: 'ready' as const,
+        priority: draft.priority ?? 100,
+        runAt: draft.runAt ?? now,
+        attempts: 0,
+        payload: draft.payload,
+        uniqueKey: draft.uniqueKey ?? null,
+        createdAt: now,
+      })))
+      await (replaces ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: taken }) : adding.onConflictDoNothing())
+    }
+  }
+}
+
+const taken = { runAt: sql`excluded.run_at`, priority: sql`excluded.priority`, payload: sql`excluded.payload` }
+
+/** When the next waiting job of a kind is due (ms UTC), or null when none waits. */
+export async function nextRunAt(read: Reader, kind: string): Promise<number | null> {
+  const [row] = await read.select({ at: sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value))) })
+    .from(jobs).where(and(eq(jobs.state, 'ready'), eq(jobs.kind, kind)))
+  return row?.at ?? null
+}
+
+/** Ends a job that this hub holds. False when the lease was lost: then the caller's transaction must be undone. */
+export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<boolean> {
+  const gone = await tx.delete(jobs).where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id))).returning({ id: jobs.id })
+  return gone.length === 1
+}
+
+/** Gives a held job back, to be run at `runAt`; `attempts` is kept unless named. False when the lease was lost. */
+export async function giveBack(tx: Tx, hub: Pick<Hub, 'id'>, id: string, change: { runAt: number; lastError?: string; attempts?: number }): Promise<boolean> {
+  const rows = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null, ...change })
+    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id))).returning({ id: jobs.id })
+  return rows.length === 1
+}
+
+/** Sets a held job aside for good, with its error, for a person to look at. */
+export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, id: string, lastError: string): Promise<void> {
+  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, lastError, failedAt: hub.clock.now() })
+    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
+}
+
+/** A hub that has not renewed its row for this long is taken for dead. */
+export const hubTimeoutMs = 15_000
+// A job that was taken this often and never ended takes its process down with it.
+const mostLostRuns = 25
+
+/** Frees the jobs of processes that died or overran their lease. Returns how many were freed. */
+export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
+  const now = hub.clock.now()
+  const alive = await tx.select({ id: hubs.id }).from(hubs).where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
+  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, [hub.id, ...alive.map(one => one.id)])))
+  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, failedAt: now, lastError: `Taken ${mostLostRuns} times and never finished.` })
+    .where(and(lost, sql`${jobs.attempts} >= ${mostLostRuns}`))
+  const freed = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null }).where(lost).returning({ id: jobs.id })
+  return freed.length
+}

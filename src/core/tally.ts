@@ -1,0 +1,29 @@
+import type { Hub } from './hub'
+
+/** What a hub counts for /metrics beside requests and jobs: the help text of each counter. */
+export const tallies = {
+  heartbeat_pings: 'Pings taken, by kind.',
+  webhook_attempts: 'Tries of webhook deliveries, by outcome.',
+} as const
+
+export type TallyName = keyof typeof tallies
+
+const counts = new WeakMap<Hub, Map<TallyName, Map<string, number>>>()
+
+/**
+ * Counts something that happened. Costs one step in a map, so the hottest path may call it.
+ * @param kind one of a few words known beforehand, never a name or an id: each makes a time series of its own
+ */
+export function tally(hub: Hub, name: TallyName, kind: string, by = 1): void {
+  const kinds = tallied(hub, name)
+  kinds.set(kind, (kinds.get(kind) ?? 0) + by)
+}
+
+/** The counts of this process since its start, by kind. */
+export function tallied(hub: Hub, name: TallyName): Map<string, number> {
+  let names = counts.get(hub)
+  if (!names) counts.set(hub, (names = new Map()))
+  let kinds = names.get(name)
+  if (!kinds) names.set(name, (kinds = new Map()))
+  return kinds
+}
