@@ -1,0 +1,93 @@
+import { eq } from 'drizzle-orm'
+import { target } from '../core/audit'
+import { change } from '../core/change'
+import { instant } from '../core/clock'
+import type { Ctx } from '../core/ctx'
+import { violation } from '../core/db/errors'
+import type { Reader, Tx } from '../core/db/transaction'
+import { newId } from '../core/ids'
+import { requireMatch } from '../core/if-match'
+import { isAllowRange } from '../core/net/egress'
+import { invalid, notFound, Problem } from '../core/problem'
+import type { Page } from '../core/shapes'
+import { forgetCallers } from './callers'
+import { plans, workspaces } from './tables'
+import type { PlanView, WorkspaceInput, WorkspacePatch, WorkspaceView } from './workspace-shapes'
+
+type Row = typeof workspaces.$inferSelect
+
+/** Every plan, the operator's to edit and everybody's to see. */
+export async function listPlans(ctx: Ctx): Promise<{ data: PlanView[] }> {
+  const rows = await ctx.hub.read.select().from(plans).orderBy(plans.createdAt, plans.id)
+  return { data: rows.map(row => ({
+    id: row.id, title: row.title, api_access: row.apiAccess, limits: row.limits, default: row.isDefault, version: row.version,
+    created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+  })) }
+}
+
+/** The workspaces the caller may see: all for the operator, their own for everybody else. */
+export async function listWorkspaces(ctx: Ctx): Promise<Page<WorkspaceView>> {
+  const rows = await ctx.hub.read.select().from(workspaces).where(ctx.operator ? undefined : eq(workspaces.id, ctx.workspaceId)).orderBy(workspaces.id)
+  return { data: rows.map(workspaceView), pagination: { has_more: false, next_cursor: null } }
+}
+
+/** @throws Problem 404 */
+export async function getWorkspace(ctx: Ctx, id: string): Promise<WorkspaceView> {
+  return workspaceView(await visible(ctx, ctx.hub.read, id))
+}
+
+/** Makes a workspace for a customer. @throws Problem 409 `already_exists`, 422 */
+export async function createWorkspace(ctx: Ctx, input: WorkspaceInput): Promise<WorkspaceView> {
+  return await unlessTaken(input.name, () => change(ctx, 'account.workspace.create', async tx => {
+    const now = ctx.hub.clock.now()
+    const planId = await planOf(tx, input.plan)
+    const [row] = await tx.insert(workspaces).values({
+      id: newId('ws'), name: input.name, planId, isOperator: false, networkPolicy: { allow_private: false, allow_ranges: [] }, limitOverrides: {}, version: 1, createdAt: now, updatedAt: now,
+    }).returning()
+    return { result: workspaceView(row!), target: target('workspace', row!), after: workspaceView(row!) }
+  }))
+}
+
+/** Renames a workspace, moves it to another plan, or says where calls on its behalf may go. @throws Problem 404, 409, 412, 422 */
+export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatch): Promise<WorkspaceView> {
+  patch.network_policy?.allow_ranges.forEach((range, place) => {
+    if (!isAllowRange(range)) throw invalid([{ pointer: `#/network_policy/allow_ranges/${place}`, code: 'format', detail: 'must be a CIDR range, an address, a host name, or *.name.' }])
+  })
+  const view = await unlessTaken(patch.name ?? '', () => change(ctx, 'account.workspace.update', async tx => {
+    const row = await visible(ctx, tx, id)
+    requireMatch(ctx, row)
+    const [after] = await tx.update(workspaces).set({
+      name: patch.name ?? row.name, planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan), networkPolicy: patch.network_policy ?? row.networkPolicy,
+      version: row.version + 1, updatedAt: ctx.hub.clock.now(),
+    }).where(eq(workspaces.id, id)).returning()
+    return { result: workspaceView(after!), target: target('workspace', row), before: workspaceView(row), after: workspaceView(after!) }
+  }))
+  forgetCallers(ctx.hub)
+  return view
+}
+
+async function visible(ctx: Ctx, read: Reader, id: string): Promise<Row> {
+  const [row] = await read.select().from(workspaces).where(eq(workspaces.id, id))
+  if (!row || (!ctx.operator && row.id !== ctx.workspaceId)) throw notFound('workspace')
+  return row
+}
+
+async function planOf(tx: Tx, id: string | undefined): Promise<string> {
+  const [row] = await tx.select({ id: plans.id }).from(plans).where(id === undefined ? eq(plans.isDefault, true) : eq(plans.id, id))
+  if (!row) throw invalid([{ pointer: '#/plan', code: 'unknown', detail: 'names no plan; GET /v1/plans lists them.' }])
+  return row.id
+}
+
+async function unlessTaken<T>(name: string, fn: () => Promise<T>): Promise<T> {
+  try {
+    return await fn()
+  } catch (error) {
+    if (violation(error) === 'unique') throw new Problem('already_exists', `There is a workspace named ${name} already.`)
+    throw error
+  }
+}
+
+const workspaceView = (row: Row): WorkspaceView => ({
+  id: row.id, name: row.name, plan: row.planId, operator: row.isOperator, network_policy: row.networkPolicy,
+  version: row.version, created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+})

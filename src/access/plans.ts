@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import type { Ctx } from '../core/ctx'
+import { counters } from '../core/db/tables'
+import type { Tx } from '../core/db/transaction'
+import { Problem } from '../core/problem'
+import type { PlanLimits, plans } from './tables'
+
+type PlanRow = Omit<typeof plans.$inferInsert, 'createdAt' | 'updatedAt' | 'version'>
+
+const retention = (log: number, audit: number | null) => ({ delivery_log_days: log, event_feed_days: log, audit_days: audit })
+
+/** The plans that a new installation starts with. They are rows: the operator edits them, and nothing else in the program names a limit. */
+export const firstPlans: PlanRow[] = [
+  { id: 'free', title: 'Free', apiAccess: 'read', isDefault: true, limits: {
+    requests_per_minute_per_token: 60, requests_per_hour_per_workspace: 1_000, webhook_endpoints: 2, deliveries_per_minute: 120,
+    tokens: 5, heartbeats: 20, concurrent_requests_per_token: 20, ...retention(7, 30) } },
+  { id: 'pro', title: 'Pro', apiAccess: 'full', isDefault: false, limits: {
+    requests_per_minute_per_token: 600, requests_per_hour_per_workspace: 20_000, webhook_endpoints: 10, deliveries_per_minute: 3_000,
+    tokens: 50, heartbeats: 1_000, concurrent_requests_per_token: 20, ...retention(30, 365) } },
+  { id: 'business', title: 'Business', apiAccess: 'full', isDefault: false, limits: {
+    requests_per_minute_per_token: 3_000, requests_per_hour_per_workspace: 100_000, webhook_endpoints: 50, deliveries_per_minute: 30_000,
+    tokens: 500, heartbeats: 10_000, concurrent_requests_per_token: 20, ...retention(90, null) } },
+  { id: 'unlimited', title: 'Unlimited', apiAccess: 'full', isDefault: false, limits: {
+    requests_per_minute_per_token: null, requests_per_hour_per_workspace: null, webhook_endpoints: null, deliveries_per_minute: null,
+    tokens: null, heartbeats: null, concurrent_requests_per_token: null, ...retention(90, null) } },
+]
+
+/**
+ * Refuses one more of what the plan counts. The count and the insert that follows are one transaction, and transactions of one
+ * workspace that count the same thing take turns, so two that arrive together cannot both be the last.
+ * @param count how many the workspace has, asked for after the turn was taken
+ * @throws Problem 403 `plan_limit_reached`
+ */
+export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits, count: () => Promise<number>): Promise<void> {
+  const most = ctx.limits[limit]
+  if (most === null || most === undefined) return
+  await tx.insert(counters).values({ name: `limit:${limit}:${ctx.workspaceId}`, value: 1 })
+    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
+  const used = await count()
+  if (used < most) return
+  throw new Problem('plan_limit_reached', `The plan allows ${most} ${limit.replaceAll('_', ' ')}; ${used} are in use.`, {
+    members: { limit, max: most, used, plan: ctx.planId },
+  })
+}

@@ -1,0 +1,64 @@
+import { Problem } from '../core/problem'
+
+const largestBody = 1024 * 1024
+const deepest = 32
+
+/** Reads bodies of the API: JSON only, at most 1 MiB and 32 levels deep. */
+export const readJson = {
+  /**
+   * The raw body, once its length and media type are known to be right.
+   * @throws Problem 413 or 415
+   */
+  async bytes(request: Request, expected: boolean): Promise<Uint8Array> {
+    const length = request.headers.get('content-length')
+    if (Number(length) > largestBody) throw tooLarge()
+    // A length that is told is kept to by the server; without one the body is counted while it comes.
+    const body = length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, largestBody) : new Uint8Array(0)
+    const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? null
+    if (body.length > 0 || expected) {
+      if (type === null && body.length > 0) throw new Problem('unsupported_media_type', 'The body needs the header Content-Type: application/json.')
+      if (type !== null && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
+        throw new Problem('unsupported_media_type', 'The body must be application/json.')
+      }
+    }
+    if (!expected && body.length > 0 && new TextDecoder().decode(body).trim() !== '{}') throw new Problem('malformed_request', 'This operation takes no body.')
+    return body
+  },
+
+  /** @throws Problem 400 `malformed_json` */
+  parse(bytes: Uint8Array): unknown {
+    let value: unknown
+    try {
+      value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    } catch (error) {
+      throw new Problem('malformed_json', bytes.length === 0 ? 'The body is empty; send a JSON object.' : `The body is not JSON: ${(error as Error).message}.`)
+    }
+    if (depthOf(value) > deepest) throw new Problem('malformed_json', `The body is nested deeper than ${deepest} levels.`)
+    return value
+  },
+}
+
+async function readUpTo(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of stream) {
+    length += part.length
+    if (length > most) throw tooLarge()
+    parts.push(part)
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+}
+
+const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${largestBody} bytes.`)
+
+// Walks with a list of its own: recursion would overflow on what it is meant to refuse.
+function depthOf(value: unknown): number {
+  let level = [value]
+  let depth = 0
+  while (level.length > 0 && depth <= deepest) {
+    level = level.flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+    if (level.some(one => typeof one === 'object' && one !== null)) depth++
+    else break
+  }
+  return depth + 1
+}

@@ -1,0 +1,60 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { Elysia, type AnyElysia } from 'elysia'
+import type { Ctx } from '../core/ctx'
+import type { Hub } from '../core/hub'
+import type { Permission } from '../core/permissions'
+import type { ProblemCode } from '../core/problem'
+import { serve, type Peer } from './door'
+
+/**
+ * Who may call a route: holders of a permission; `signed_in`, anyone with a valid credential; `operator`, those who run the
+ * installation; `anyone`, without a credential; `ingest`, who knows the scoped secret in the address, which the verb checks.
+ */
+export type Guard = Permission | 'signed_in' | 'operator' | 'anyone' | 'ingest'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What a handler is given: the path's parameters, the checked query and body, and the request for what is not JSON. */
+export interface Asked<Q, B> { params: Record<string, string>; query: Q; body: B; request: Request; ip: string }
+
+/** An operation of the API: what the OpenAPI document says of it and what the door does with it come from this one place. */
+export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema> {
+  method: Method
+  /** With parameters as `:id`. */
+  path: string
+  guard: Guard
+  operationId: string
+  /** A few words; the heading of the operation. */
+  summary: string
+  description: string
+  /** `<area>.<thing>.<verb>`: how the audit log names it, also when it is refused. Every operation that changes something has one. */
+  action?: string
+  query?: Q
+  body?: B
+  /** The body is anything, and the verb reads it from the request. */
+  rawBody?: boolean
+  status?: 200 | 201 | 202 | 204
+  answer?: TSchema
+  /** Members of the answer that are told once and left out of a replay. */
+  once?: readonly string[]
+  /** Codes it can answer with beyond those that every operation shares. */
+  problems?: readonly ProblemCode[]
+  /** Headers of the answer that depend on the result. */
+  headers?(hub: Hub, result: unknown): Record<string, string>
+  run(ctx: Ctx, asked: Asked<Static<Q>, Static<B>>): Promise<unknown>
+}
+
+/** Types a route's handler by its schemas. */
+export const route = <Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(spec: Route<Q, B>): Route => spec as unknown as Route
+
+/** One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here. */
+export function area(name: string, tag: string, routes: readonly Route[]): AnyElysia {
+  let app: AnyElysia = new Elysia({ name })
+  for (const spec of routes) {
+    app = app.route(spec.method, spec.path, (context: unknown) => {
+      const { request, params, server, hub } = context as { request: Request; params: Record<string, string>; server: Peer | null; hub: Hub }
+      return serve(hub, spec, request, params, server)
+    }, { parse: 'none', detail: { operationId: spec.operationId, tags: [tag], 'x-route': spec } as never })
+  }
+  return app
+}

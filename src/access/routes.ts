@@ -1,0 +1,76 @@
+import { area, route } from './route'
+import { sessionCookieHeader } from './cookies'
+import { Session, Setup, SetupState, SignIn, Token, TokenInput, TokenList, TokenPatch, NewToken, User } from './shapes'
+import { beginSession, sessionSeconds, signedInUser, signIn, signOut, userView, type BegunSession } from './sessions'
+import { createToken, getToken, listTokens, revokeToken, tokenListing, updateToken } from './tokens'
+import { completeSetup, hasUsers } from './users'
+import { listQuery } from '../core/list'
+import { notFound } from '../core/problem'
+
+// The cookie travels beside the body: it is a header of the answer and no member of it.
+const cookies = new WeakMap<object, string>()
+const withCookie = ({ cookie, view }: BegunSession) => {
+  cookies.set(view, cookie)
+  return view
+}
+const setCookie = { headers: (hub: Parameters<typeof sessionCookieHeader>[0], result: unknown): Record<string, string> => ({ 'Set-Cookie': sessionCookieHeader(hub, cookies.get(result as object)!, sessionSeconds) }) }
+
+export const tokenRoutes = area('tokens', 'Tokens', [
+  route({
+    method: 'GET', path: '/v1/tokens', guard: 'account.read', operationId: 'listTokens', summary: 'List tokens',
+    description: 'API tokens of the workspace, revoked ones included.', query: listQuery(tokenListing), answer: TokenList,
+    run: (ctx, { query }) => listTokens(ctx, query),
+  }),
+  route({
+    method: 'POST', path: '/v1/tokens', guard: 'account.write', action: 'account.token.create', operationId: 'createToken', summary: 'Create a token',
+    description: 'Makes an API token. The answer is the only place where its value is told. A token can make only tokens that may do no more than itself.',
+    body: TokenInput, status: 201, answer: NewToken, once: ['token'], problems: ['plan_limit_reached'],
+    run: (ctx, { body }) => createToken(ctx, body),
+  }),
+  route({
+    method: 'GET', path: '/v1/tokens/:id', guard: 'account.read', operationId: 'getToken', summary: 'Read a token', description: 'A token, with its hint and last use.',
+    answer: Token, run: (ctx, { params }) => getToken(ctx, params.id!),
+  }),
+  route({
+    method: 'PATCH', path: '/v1/tokens/:id', guard: 'account.write', action: 'account.token.update', operationId: 'updateToken', summary: 'Rename a token',
+    description: 'Changes the label (JSON merge patch, RFC 7396).', body: TokenPatch, answer: Token, run: (ctx, { params, body }) => updateToken(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE', path: '/v1/tokens/:id', guard: 'account.write', action: 'account.token.revoke', operationId: 'revokeToken', summary: 'Revoke a token',
+    description: 'The token stops working at once and stays in the list.', status: 204, run: (ctx, { params }) => revokeToken(ctx, params.id!),
+  }),
+])
+
+export const sessionRoutes = area('sessions', 'Sessions', [
+  route({
+    method: 'POST', path: '/v1/sessions', guard: 'anyone', action: 'account.session.create', operationId: 'signIn', summary: 'Sign in',
+    description: 'Begins a dashboard session by e-mail and password; the answer sets its cookie.', body: SignIn, status: 201, answer: Session, problems: ['invalid_login'],
+    run: async (ctx, { body }) => withCookie(await signIn(ctx, body)), ...setCookie,
+  }),
+  route({
+    method: 'DELETE', path: '/v1/sessions', guard: 'signed_in', action: 'account.session.delete', operationId: 'signOut', summary: 'Sign out',
+    description: 'Ends the session of the request.', status: 204,
+    async run(ctx) {
+      if (!ctx.sessionId) throw notFound('session')
+      await signOut(ctx, ctx.sessionId)
+    },
+    headers: hub => ({ 'Set-Cookie': sessionCookieHeader(hub, '', 0) }),
+  }),
+  route({
+    method: 'GET', path: '/v1/users/me', guard: 'signed_in', operationId: 'getOwnUser', summary: 'Read oneself', description: 'The user behind the session.', answer: User,
+    run: async ctx => userView(ctx.hub, await signedInUser(ctx)),
+  }),
+])
+
+export const setupRoutes = area('setup', 'Setup', [
+  route({
+    method: 'GET', path: '/v1/setup', guard: 'anyone', operationId: 'getSetup', summary: 'See whether setup is open', description: 'Setup is open until the first user exists.',
+    answer: SetupState, run: async ctx => ({ open: !(await hasUsers(ctx.hub.read)) }),
+  }),
+  route({
+    method: 'POST', path: '/v1/setup', guard: 'anyone', action: 'account.setup.complete', operationId: 'completeSetup', summary: 'Make the first user',
+    description: 'Makes the owner of the operator’s workspace with the token of the setup link, and signs them in.', body: Setup, status: 201, answer: Session,
+    problems: ['setup_closed'],
+    run: async (ctx, { body }) => withCookie(await beginSession(ctx, await completeSetup(ctx, body))), ...setCookie,
+  }),
+])

@@ -1,0 +1,109 @@
+import { and, asc, eq, lt } from 'drizzle-orm'
+import { record } from '../core/change'
+import { instant } from '../core/clock'
+import { encodeBase64url, sha256Hex } from '../core/crypto'
+import type { Ctx } from '../core/ctx'
+import type { AuditActor } from '../core/db/tables'
+import type { Hub } from '../core/hub'
+import { newId } from '../core/ids'
+import { Problem, tryAgain } from '../core/problem'
+import { limiterOf } from './limiter'
+import { verifyPassword } from './passwords'
+import { failedCredentials } from './rate-limits'
+import { memberships, sessions, users, workspaces } from './tables'
+import { findUser, type User } from './users'
+
+/** A session ends after this long without a request; each request starts the time anew. */
+export const sessionSeconds = 30 * 24 * 3600
+
+/** A session that was just begun, with the value its cookie gets. */
+export interface BegunSession { cookie: string; view: { id: string; user: UserView; workspace_id: string; expires_at: string } }
+export interface UserView { id: string; email: string; name: string; operator: boolean; workspaces: { id: string; name: string; role: string }[]; version: number; created_at: string; updated_at: string }
+
+/**
+ * Signs in by e-mail and password.
+ * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address
+ */
+export async function signIn(ctx: Ctx, input: { email: string; password: string }): Promise<BegunSession> {
+  const { hub } = ctx
+  const user = await findUser(hub.read, input.email)
+  const right = await verifyPassword(input.password, user?.disabledAt === null ? user.passwordHash : null)
+  if (!right || !user) {
+    const verdict = limiterOf(hub).take([failedCredentials(ctx.context.ip ?? '', hub.config.failedCredentialsPerMinute)], hub.clock.now())
+    if (user) await auditSignIn(ctx, user, 'failure')
+    if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds)
+    throw new Problem('invalid_login', 'E-mail or password is wrong.')
+  }
+  return await beginSession(ctx, user)
+}
+
+/** Begins a session for somebody who proved who they are. */
+export async function beginSession(ctx: Ctx, user: User): Promise<BegunSession> {
+  const { hub } = ctx
+  const [home] = await hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
+    .orderBy(asc(memberships.createdAt), asc(memberships.workspaceId)).limit(1)
+  if (!home) throw new Problem('invalid_login', 'This user belongs to no workspace.')
+  const cookie = encodeBase64url(crypto.getRandomValues(new Uint8Array(32)))
+  const now = hub.clock.now()
+  const row = {
+    id: newId('ses'), tokenHash: sha256Hex(cookie), userId: user.id, workspaceId: home.id, ip: ctx.context.ip ?? '', userAgent: ctx.context.user_agent ?? '',
+    createdAt: now, seenAt: now, expiresAt: now + sessionSeconds * 1000,
+  }
+  await record(hub, async tx => {
+    await tx.insert(sessions).values(row)
+    return { result: undefined, audits: [signInEntry(ctx, user, home.id, 'success')] }
+  })
+  return { cookie, view: { id: row.id, user: await userView(hub, user), workspace_id: home.id, expires_at: instant(row.expiresAt) } }
+}
+
+/** Ends the session of the request. */
+export async function signOut(ctx: Ctx, sessionId: string): Promise<void> {
+  await record(ctx.hub, async tx => {
+    await tx.delete(sessions).where(eq(sessions.id, sessionId))
+    return { result: undefined, audits: [{ workspaceId: ctx.workspaceId, action: 'account.session.delete', actor: ctx.actor, context: ctx.context, targets: [{ type: 'session', id: sessionId, name: null }] }] }
+  })
+}
+
+/** Notes that a session is in use, which also moves its end; called at most once a minute a session. */
+export async function touchSession(hub: Hub, id: string, workspaceId: string): Promise<void> {
+  const now = hub.clock.now()
+  await record(hub, async tx => {
+    await tx.update(sessions).set({ seenAt: now, expiresAt: now + sessionSeconds * 1000, workspaceId }).where(eq(sessions.id, id))
+    return { result: undefined }
+  })
+}
+
+/** Deletes the sessions that have ended. */
+export async function pruneSessions(hub: Hub): Promise<void> {
+  await record(hub, async tx => {
+    await tx.delete(sessions).where(lt(sessions.expiresAt, hub.clock.now()))
+    return { result: undefined }
+  })
+}
+
+/** A user as the API shows them, with the workspaces they belong to. */
+export async function userView(hub: Hub, user: User): Promise<UserView> {
+  const of = await hub.read.select({ id: workspaces.id, name: workspaces.name, role: memberships.role }).from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId)).where(eq(memberships.userId, user.id)).orderBy(asc(memberships.createdAt), asc(workspaces.id))
+  return {
+    id: user.id, email: user.email, name: user.name, operator: user.isOperator, workspaces: of,
+    version: user.version, created_at: instant(user.createdAt), updated_at: instant(user.updatedAt),
+  }
+}
+
+/** The user behind a session's request. */
+export async function signedInUser(ctx: Ctx): Promise<User> {
+  if (ctx.actor.type !== 'user') throw new Problem('not_found', 'The credential is a token, and belongs to no user.')
+  const [row] = await ctx.hub.read.select().from(users).where(and(eq(users.id, ctx.actor.id)))
+  return row!
+}
+
+function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure') {
+  const actor: AuditActor = { type: 'user', id: user.id, name: user.name, hint: null }
+  return { workspaceId, action: 'account.session.create', outcome, actor, context: ctx.context, targets: [{ type: 'user', id: user.id, name: user.name }] }
+}
+
+async function auditSignIn(ctx: Ctx, user: User, outcome: 'failure'): Promise<void> {
+  const of = await ctx.hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
+  await record(ctx.hub, async () => ({ result: undefined, audits: of.map(one => signInEntry(ctx, user, one.id, outcome)) }))
+}

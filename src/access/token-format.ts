@@ -1,0 +1,72 @@
+import { crc32 } from 'node:zlib'
+import { base62Alphabet, randomBase62 } from '../core/crypto'
+
+/** What a token opens: `live` is the API; the others are ingest tokens, each scoped to one source. */
+export type TokenKind = 'live' | IngestTokenKind
+
+/** The kinds of ingest token: dynamic IP source, deploy hook, remote probe, server agent. */
+export type IngestTokenKind = 'ddns' | 'hook' | 'probe' | 'agent'
+
+/**
+ * Finds our tokens in any text; published for secret scanners, which drop false hits by the checksum:
+ * of the 36 characters after the second underscore, the last six are the CRC-32 of the thirty before.
+ */
+export const tokenPattern = /\bbw_(?:live|ddns|hook|probe|agent)_[0-9A-Za-z]{36}\b/
+
+/** A new API token: `bw_live_`, 30 random base62 characters (178.6 bits), 6 of checksum. 44 characters. */
+export function newApiToken(): string {
+  return newToken('live')
+}
+
+/** A new ingest token: `bw_<kind>_` and the same 36 characters as an API token. */
+export function newIngestToken(kind: IngestTokenKind): string {
+  return newToken(kind)
+}
+
+/** Whether a text has the form and the checksum of an API token. False needs no look into the database. */
+export function looksLikeApiToken(text: string): boolean {
+  return hasForm(text, 'live')
+}
+
+/** Whether a text has the form and the checksum of an ingest token of this kind. */
+export function looksLikeIngestToken(text: string, kind: IngestTokenKind): boolean {
+  return hasForm(text, kind)
+}
+
+/** The kind of a text that is one of our tokens by form and checksum, else null. */
+export function tokenKind(text: string): TokenKind | null {
+  return kinds.find(kind => hasForm(text, kind)) ?? null
+}
+
+/** What may be shown of a token after its creation: its prefix, an ellipsis and the last four characters. */
+export function tokenHint(token: string): string {
+  return `${token.slice(0, token.indexOf('_', 3) + 1)}…${token.slice(-4)}`
+}
+
+const kinds: readonly TokenKind[] = ['live', 'ddns', 'hook', 'probe', 'agent']
+const randomLength = 30
+const checksumLength = 6
+const secret = /^[0-9A-Za-z]{36}$/
+
+function newToken(kind: TokenKind): string {
+  const random = randomBase62(randomLength)
+  return `bw_${kind}_${random}${checksum(random)}`
+}
+
+function hasForm(text: string, kind: TokenKind): boolean {
+  const start = kind.length + 4
+  if (text.length !== start + randomLength + checksumLength || !text.startsWith(`bw_${kind}_`)) return false
+  const tail = text.slice(start)
+  return secret.test(tail) && checksum(tail.slice(0, randomLength)) === tail.slice(randomLength)
+}
+
+/** The CRC-32 (ISO 3309) of the characters in base62, most significant digit first, led by zeros. */
+function checksum(random: string): string {
+  let rest = crc32(random)
+  let digits = ''
+  for (let at = 0; at < checksumLength; at++) {
+    digits = (base62Alphabet[rest % 62] ?? '0') + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}

@@ -1,0 +1,120 @@
+import { count, eq } from 'drizzle-orm'
+import { record, type Recorded } from '../core/change'
+import { constantTimeEqual, encodeBase64url, hmacSha256 } from '../core/crypto'
+import type { Ctx } from '../core/ctx'
+import type { AuditActor, AuditContext } from '../core/db/tables'
+import { instanceFacts } from '../core/db/tables'
+import { violation } from '../core/db/errors'
+import type { Reader, Tx } from '../core/db/transaction'
+import type { Hub } from '../core/hub'
+import { newId } from '../core/ids'
+import { Problem } from '../core/problem'
+import { forgetCallers } from './callers'
+import { hashPassword } from './passwords'
+import { memberships, sessions, users, workspaces, type Role } from './tables'
+import { operatorWorkspace } from './workspaces'
+
+export type User = typeof users.$inferSelect
+
+/** A new person, as the command line and the setup page give them. */
+export interface NewUser { email: string; name: string; password: string; role: Role; workspaceId: string; isOperator: boolean }
+interface By { actor: AuditActor; context: AuditContext }
+
+export async function hasUsers(read: Reader): Promise<boolean> {
+  const [row] = await read.select({ n: count() }).from(users)
+  return row!.n > 0
+}
+
+/**
+ * The token of the setup link. It follows from the master key, so that every hub of one database prints the same, and it opens
+ * nothing once a user exists.
+ */
+export async function setupToken(hub: Hub): Promise<string> {
+  const [row] = await hub.read.select().from(instanceFacts).where(eq(instanceFacts.name, 'instance_id'))
+  return encodeBase64url(hmacSha256(hub.keys.derive('setup'), row!.value).slice(0, 24))
+}
+
+/**
+ * Makes the first person: owner of the operator's workspace, and operator.
+ * @throws Problem 403 `setup_closed` when the token is wrong or somebody was first
+ */
+export async function completeSetup(ctx: Ctx, input: { token: string; email: string; password: string; name: string }): Promise<User> {
+  const { hub } = ctx
+  const wrong = !constantTimeEqual(input.token, await setupToken(hub))
+  if (wrong || (await hasUsers(hub.read))) {
+    throw new Problem('setup_closed', wrong ? 'The setup token is wrong; use the link the hub printed when it started.' : 'The first user exists already; sign in instead.')
+  }
+  const workspace = await operatorWorkspace(hub.read)
+  return await addUser(hub, 'account.setup.complete', { ...input, role: 'owner', workspaceId: workspace.id, isOperator: true }, null, async tx => {
+    // Two browsers with the same link: the row of the workspace makes them take turns.
+    await tx.update(workspaces).set({ updatedAt: hub.clock.now() }).where(eq(workspaces.id, workspace.id))
+    const [row] = await tx.select({ n: count() }).from(users)
+    if (row!.n > 0) throw new Problem('setup_closed', 'The first user exists already; sign in instead.')
+  }, ctx.context)
+}
+
+/**
+ * Adds a person to a workspace; their e-mail is their login.
+ * @param by null when the person makes themself
+ * @throws Problem 409 `already_exists`
+ */
+export async function addUser(
+  hub: Hub, action: string, input: NewUser, by: By | null, before?: (tx: Tx) => Promise<void>, context?: AuditContext,
+): Promise<User> {
+  const email = input.email.trim().toLowerCase()
+  const passwordHash = await hashPassword(input.password)
+  const now = hub.clock.now()
+  const row: User = {
+    id: newId('usr'), email, name: input.name, passwordHash, isOperator: input.isOperator, disabledAt: null, version: 1, createdAt: now, updatedAt: now,
+  }
+  try {
+    await record(hub, async (tx): Promise<Recorded<void>> => {
+      await before?.(tx)
+      await tx.insert(users).values(row)
+      await tx.insert(memberships).values({ workspaceId: input.workspaceId, userId: row.id, role: input.role, createdAt: now })
+      return {
+        result: undefined,
+        audits: [{
+          workspaceId: input.workspaceId, action, actor: by?.actor ?? { type: 'user', id: row.id, name: row.name, hint: null }, context: by?.context ?? context!,
+          targets: [{ type: 'user', id: row.id, name: row.name }], after: { email, name: row.name, role: input.role, operator: input.isOperator },
+        }],
+      }
+    })
+  } catch (error) {
+    if (violation(error) === 'unique') throw new Problem('already_exists', `There is a user with the e-mail ${email} already.`)
+    throw error
+  }
+  return row
+}
+
+/** Sets a new password and ends every session of the user. */
+export async function setPassword(hub: Hub, user: User, password: string, by: By): Promise<void> {
+  const passwordHash = await hashPassword(password)
+  await record(hub, async tx => {
+    await tx.update(users).set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 }).where(eq(users.id, user.id))
+    await tx.delete(sessions).where(eq(sessions.userId, user.id))
+    return { result: undefined, audits: await auditOfUser(tx, user, 'account.user.set_password', by) }
+  })
+  forgetCallers(hub)
+}
+
+/** Disables a user, or lets them in again; sessions end at once. */
+export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: By): Promise<void> {
+  await record(hub, async tx => {
+    const now = hub.clock.now()
+    await tx.update(users).set({ disabledAt: disabled ? now : null, updatedAt: now, version: user.version + 1 }).where(eq(users.id, user.id))
+    if (disabled) await tx.delete(sessions).where(eq(sessions.userId, user.id))
+    return { result: undefined, audits: await auditOfUser(tx, user, disabled ? 'account.user.disable' : 'account.user.enable', by) }
+  })
+}
+
+export async function findUser(read: Reader, email: string): Promise<User | null> {
+  const [row] = await read.select().from(users).where(eq(users.email, email.trim().toLowerCase()))
+  return row ?? null
+}
+
+/** One entry in the log of each workspace the user belongs to. */
+async function auditOfUser(tx: Tx, user: User, action: string, by: By) {
+  const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
+  return of.map(workspace => ({ workspaceId: workspace.id, action, ...by, targets: [{ type: 'user', id: user.id, name: user.name }] }))
+}
