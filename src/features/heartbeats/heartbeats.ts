@@ -1,0 +1,184 @@
+import { and, count, eq, sql } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { refuseOverLimit } from '../../access/plans'
+import { target } from '../../core/audit'
+import { change, type Changed } from '../../core/change'
+import { sha256Hex } from '../../core/crypto'
+import type { Ctx } from '../../core/ctx'
+import { locking } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import { newId, newUuid4 } from '../../core/ids'
+import { requireMatch } from '../../core/if-match'
+import { listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
+import { invalid, notFound } from '../../core/problem'
+import { Words, type Page } from '../../core/shapes'
+import { dueChanged } from './alarm'
+import { flipRow, stateColumns } from './rows'
+import { checkSchedule, type Schedule } from './schedule'
+import { heartbeatStatuses, type HeartbeatInput, type HeartbeatPatch, type HeartbeatView } from './shapes'
+import { createState, pause, reschedule, resume, type Outcome } from './state'
+import { flips, heartbeats } from './tables'
+import { heartbeatView, uuidOf, uuidPlace, type HeartbeatRow } from './view'
+
+export const heartbeatListing: Listing<HeartbeatRow> = {
+  name: 'heartbeats', table: heartbeats as never, id: heartbeats.id, idOf: row => row.id, owner: heartbeats.workspaceId, defaultSort: '-id',
+  filters: {
+    status: {
+      schema: Type.Array(Words(heartbeatStatuses), { minItems: 1, maxItems: heartbeatStatuses.length, description: 'Only these statuses.' }),
+      where: (value, place, now) => sql`(${sql.join((value as string[]).map(word => statusIs(word, place, now)), sql` or `)})`,
+    },
+    tag: {
+      schema: Type.String({ pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$', 'x-rule': 'must be a tag.', description: 'Only those with this tag.' }),
+      where: (value, place) => sql`${heartbeats.tags} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+    },
+    slug: textFilter(heartbeats.slug, 'Only those with this slug.'),
+    q: searchFilter([heartbeats.name, heartbeats.slug], 'Only those whose name or slug holds this text.'),
+    ...timeFilters('created_at', heartbeats.createdAt),
+  },
+  sorts: {
+    name: { column: heartbeats.name, read: row => row.name },
+    created_at: { column: heartbeats.createdAt, read: row => row.createdAt },
+    updated_at: { column: heartbeats.updatedAt, read: row => row.updatedAt },
+  },
+}
+
+export const listHeartbeats = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<HeartbeatView>> =>
+  listPage(ctx, heartbeatListing, query, row => seenBy(ctx, row))
+
+/** @throws Problem 404 */
+export async function getHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatView> {
+  const [row] = await ctx.hub.read.select().from(heartbeats).where(mine(ctx, id))
+  if (!row) throw notFound('heartbeat')
+  return await seenBy(ctx, row)
+}
+
+/** @throws Problem 422, 403 `plan_limit_reached` */
+export async function createHeartbeat(ctx: Ctx, input: HeartbeatInput): Promise<HeartbeatView> {
+  refuseBadSchedule(ctx, input.schedule)
+  const made = await change(ctx, 'heartbeat.create', async tx => {
+    await refuseOverLimit(tx, ctx, 'heartbeats', () => countHeartbeats(tx, ctx.workspaceId))
+    const { row, uuid } = await insertHeartbeat(tx, ctx, input)
+    const view = heartbeatView(ctx.hub, row, uuid)
+    return { result: view, target: target('heartbeat', row), after: view }
+  })
+  dueChanged(ctx.hub, dueOf(made))
+  return made
+}
+
+/** A row with its state and its UUID, as a step of the change that makes it. */
+export async function insertHeartbeat(tx: Tx, ctx: Pick<Ctx, 'hub' | 'workspaceId'>, input: HeartbeatInput): Promise<{ row: HeartbeatRow; uuid: string }> {
+  const { hub, workspaceId } = ctx
+  const now = hub.clock.now()
+  const uuid = newUuid4()
+  const id = newId('hb')
+  const first = input.first_ping_within_seconds ?? null
+  const [row] = await tx.insert(heartbeats).values({
+    id, workspaceId, name: input.name, slug: input.slug ?? slugOf(input.name), tags: input.tags ?? [], description: input.description ?? '',
+    schedule: input.schedule as Schedule, methods: input.methods ?? 'any', manualResume: input.manual_resume ?? false, firstPingWithinSeconds: first,
+    uuidHash: sha256Hex(uuid), uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid), ...createState(now, first).state, pingCount: 0,
+    version: 1, createdAt: now, updatedAt: now,
+  }).returning()
+  return { row: row!, uuid }
+}
+
+/** @throws Problem 404, 412, 422 */
+export async function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Promise<HeartbeatView> {
+  if (patch.schedule) refuseBadSchedule(ctx, patch.schedule)
+  return await edit(ctx, 'heartbeat.update', id, row => {
+    const schedule = (patch.schedule as Schedule | undefined) ?? row.schedule
+    const first = patch.first_ping_within_seconds === undefined ? row.firstPingWithinSeconds : patch.first_ping_within_seconds
+    const waiting = row.status === 'new' && first !== row.firstPingWithinSeconds ? createState(row.createdAt, first).state : row
+    return {
+      set: {
+        name: patch.name ?? row.name, slug: patch.slug ?? row.slug, tags: patch.tags ?? row.tags, description: patch.description ?? row.description,
+        methods: patch.methods ?? row.methods, manualResume: patch.manual_resume ?? row.manualResume, schedule, firstPingWithinSeconds: first,
+      },
+      outcome: { state: reschedule({ ...waiting, openRuns: row.openRuns }, schedule), flip: null },
+    }
+  })
+}
+
+/** Removes a heartbeat with its pings and flips. @throws Problem 404, 412 */
+export async function deleteHeartbeat(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'heartbeat.delete', async tx => {
+    const row = await heartbeatOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    await tx.delete(heartbeats).where(eq(heartbeats.id, id))
+    return { result: undefined, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null) }
+  })
+}
+
+/** Stops expecting pings. Pausing what is paused changes nothing. @throws Problem 404, 412 */
+export const pauseHeartbeat = (ctx: Ctx, id: string): Promise<HeartbeatView> =>
+  edit(ctx, 'heartbeat.pause', id, row => ({ set: {}, outcome: pause(row, ctx.hub.clock.now()) }))
+
+/** Waits for the next ping as a new heartbeat does. @throws Problem 404, 412 */
+export const resumeHeartbeat = (ctx: Ctx, id: string): Promise<HeartbeatView> =>
+  edit(ctx, 'heartbeat.resume', id, row => ({ set: {}, outcome: resume(row, ctx.hub.clock.now()) }))
+
+/** Gives the heartbeat a new UUID; the old address stops working at once. @throws Problem 404, 412 */
+export async function rotateHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatView> {
+  return await change(ctx, 'heartbeat.rotate', async tx => {
+    const row = await heartbeatOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    const before = await uuidOf(ctx.hub, row)
+    const uuid = newUuid4()
+    const [after] = await tx.update(heartbeats).set({
+      uuidHash: sha256Hex(uuid), uuidSealed: await ctx.hub.keys.seal(tx, uuidPlace(row), uuid), version: row.version + 1, updatedAt: ctx.hub.clock.now(),
+    }).where(eq(heartbeats.id, id)).returning()
+    const view = heartbeatView(ctx.hub, after!, uuid)
+    return { result: view, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, before), after: view }
+  })
+}
+
+/** Heartbeats that count against the plan. */
+export async function countHeartbeats(tx: Tx, workspaceId: string): Promise<number> {
+  const [row] = await tx.select({ n: count() }).from(heartbeats).where(eq(heartbeats.workspaceId, workspaceId))
+  return row!.n
+}
+
+type Edit = { set: Partial<HeartbeatRow>; outcome: Outcome }
+
+async function edit(ctx: Ctx, action: string, id: string, decide: (row: HeartbeatRow) => Edit): Promise<HeartbeatView> {
+  const view = await change(ctx, action, async (tx): Promise<Changed<HeartbeatView>> => {
+    const row = await heartbeatOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    const { set, outcome: { state, flip } } = decide(row)
+    const [after] = await tx.update(heartbeats).set({ ...set, ...stateColumns(state), version: row.version + 1, updatedAt: ctx.hub.clock.now() }).where(eq(heartbeats.id, id)).returning()
+    if (flip?.from) await tx.insert(flips).values(flipRow(id, flip))
+    const uuid = await uuidOf(ctx.hub, row)
+    const shown = heartbeatView(ctx.hub, after!, ctx.permissions.has('monitoring.write') ? uuid : null)
+    return { result: shown, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null), after: { ...shown, uuid: null, ping_url: null } }
+  })
+  dueChanged(ctx.hub, dueOf(view))
+  return view
+}
+
+async function heartbeatOf(tx: Tx, ctx: Ctx, id: string): Promise<HeartbeatRow> {
+  const [row] = await locking(tx.select().from(heartbeats).where(mine(ctx, id)))
+  if (!row) throw notFound('heartbeat')
+  return row
+}
+
+const dueOf = (view: HeartbeatView): number | null => (view.down_at === null ? null : Date.parse(view.down_at))
+
+const mine = (ctx: Ctx, id: string) => and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId))
+
+const seenBy = (ctx: Ctx, row: HeartbeatRow): HeartbeatView | Promise<HeartbeatView> =>
+  (ctx.permissions.has('monitoring.write') ? uuidOf(ctx.hub, row).then(uuid => heartbeatView(ctx.hub, row, uuid)) : heartbeatView(ctx.hub, row, null))
+
+function refuseBadSchedule(ctx: Ctx, schedule: HeartbeatInput['schedule']): void {
+  const problems = checkSchedule(schedule as Schedule, ctx.hub.clock.now())
+  if (problems.length > 0) throw invalid(problems.map(one => ({ ...one, pointer: `#/schedule${one.pointer}` })))
+}
+
+/** Lower-case letters, digits and hyphens of a name, as Healthchecks makes slugs. */
+export const slugOf = (name: string): string =>
+  name.normalize('NFKD').toLowerCase().replaceAll(/[^a-z0-9_\s-]/g, '').trim().replaceAll(/[\s-]+/g, '-').slice(0, 100)
+
+/** `grace` is `up` past the expected time; `up` is what is left. */
+function statusIs(word: string, place: (value: unknown) => ReturnType<typeof sql>, now: number) {
+  if (word === 'grace') return sql`(${heartbeats.status} = ${place('up')} and ${heartbeats.expectedAt} <= ${place(now)})`
+  if (word === 'up') return sql`(${heartbeats.status} = ${place('up')} and (${heartbeats.expectedAt} is null or ${heartbeats.expectedAt} > ${place(now)}))`
+  return sql`${heartbeats.status} = ${place(word)}`
+}

@@ -1,0 +1,153 @@
+import { and, desc, eq, lte, sql } from 'drizzle-orm'
+import { record, type AuditDraft, type EventDraft } from '../../core/change'
+import type { AuditContext } from '../../core/db/tables'
+import { prepared } from '../../core/db/prepared'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { Problem } from '../../core/problem'
+import { dueChanged } from './alarm'
+import { tell } from './alerts'
+import { readHeartbeats, writePings, writeStates } from './ping-writes'
+import { flipRow, stateColumns } from './rows'
+import { applyPing, type PingKind } from './state'
+import { flips, heartbeats, pings } from './tables'
+import type { HeartbeatRow } from './view'
+
+/** A ping as it came, by whichever of the addresses. */
+export interface Arrival {
+  uuidHash: string
+  kind: Exclude<PingKind, 'ign'>
+  exitStatus: number | null
+  rid: string | null
+  at: number
+  method: string
+  source: string
+  userAgent: string
+  body: Uint8Array | null
+}
+
+/** How an arrival was taken, or null when no heartbeat has this UUID. */
+export type Taken = { heartbeatId: string; n: number; kind: PingKind } | null
+
+// One transaction for all that arrived while the one before was written: the disk is waited for once, not once a ping.
+const largestBatch = 500
+const mostWaiting = 20_000
+// Healthchecks keeps 100 and prunes each 100; between prunings there are up to twice as many.
+const keptPings = 100
+
+interface Waiting { arrival: Arrival; resolve: (taken: Taken) => void; reject: (error: unknown) => void }
+
+/** The pings of one process on their way to the disk. */
+class PingQueue {
+  private waiting: Waiting[] = []
+  private draining = false
+  private last: Promise<unknown> = Promise.resolve()
+  written = 0
+  constructor(private readonly hub: Hub) {}
+
+  /** @throws Problem 503 `overloaded` when more wait than can be written soon */
+  add(arrival: Arrival): Promise<Taken> {
+    if (this.waiting.length >= mostWaiting) throw new Problem('overloaded', 'Too many pings wait to be written. Try again shortly.', { headers: { 'Retry-After': '1' } })
+    const taken = new Promise<Taken>((resolve, reject) => { this.waiting.push({ arrival, resolve, reject }) })
+    this.last = taken.catch(() => null)
+    if (!this.draining) {
+      this.draining = true
+      setImmediate(() => void this.drain())
+    }
+    return taken
+  }
+
+  /** Resolves when what has come so far is written; what comes meanwhile is not waited for. */
+  async settled(): Promise<void> {
+    await this.last
+  }
+
+  private async drain(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, largestBatch)
+      try {
+        const { taken, earliestDue } = await record(this.hub, tx => takeBatch(tx, batch.map(one => one.arrival)))
+        this.written += batch.length
+        dueChanged(this.hub, earliestDue)
+        batch.forEach((one, place) => one.resolve(taken[place]!))
+      } catch (error) {
+        for (const one of batch) one.reject(error)
+      }
+    }
+    this.draining = false
+  }
+}
+
+const queues = new WeakMap<Hub, PingQueue>()
+/** The ping queue of this process. */
+export function pingQueue(hub: Hub): PingQueue {
+  let queue = queues.get(hub)
+  if (!queue) queues.set(hub, (queue = new PingQueue(hub)))
+  return queue
+}
+
+async function takeBatch(tx: Tx, arrivals: Arrival[]) {
+  const hashes = [...new Set(arrivals.map(one => one.uuidHash))]
+  const rows = await readHeartbeats(tx, hashes)
+  const before = new Map(rows.map(row => [row.uuidHash, row]))
+  const now = new Map(before)
+  const kept: (typeof pings.$inferInsert)[] = []
+  const flipped: (typeof flips.$inferInsert)[] = []
+  const audits: AuditDraft[] = []
+  const events: EventDraft[] = []
+  const taken: Taken[] = []
+
+  for (const arrival of arrivals) {
+    const row = now.get(arrival.uuidHash)
+    if (!row) { taken.push(null); continue }
+    const kind: PingKind = row.methods === 'POST' && arrival.method !== 'POST' ? 'ign' : arrival.kind
+    const { state, flip, durationMs } = applyPing(row, row.schedule, { kind, at: arrival.at, rid: arrival.rid, exitStatus: arrival.exitStatus }, row)
+    const n = row.pingCount + 1
+    now.set(arrival.uuidHash, { ...row, ...stateColumns(state), pingCount: n })
+    kept.push({
+      heartbeatId: row.id, n, kind, at: arrival.at, exitStatus: arrival.exitStatus, durationMs, rid: arrival.rid,
+      source: arrival.source, userAgent: arrival.userAgent, method: arrival.method, body: arrival.body,
+    })
+    taken.push({ heartbeatId: row.id, n, kind })
+    if (flip?.from) {
+      flipped.push(flipRow(row.id, flip))
+      const told = tell(row, state, flip, flip.from === 'down' ? await downSince(tx, row.id) : null, ingestBy(row, arrival))
+      audits.push(...told.audits)
+      events.push(...told.events)
+    }
+  }
+  await writeStates(tx, [...now.values()].filter(row => row !== before.get(row.uuidHash)))
+  await writePings(tx, kept)
+  if (flipped.length > 0) await tx.insert(flips).values(flipped)
+  await pruneOld(tx, before, now)
+  const dues = [...now.values()].flatMap(row => row.downAt ?? [])
+  return { result: { taken, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, audits, events }
+}
+
+/** Deletes the pings of a heartbeat that are past its hundred, each time it passes one. */
+async function pruneOld(tx: Tx, before: Map<string, HeartbeatRow>, now: Map<string, HeartbeatRow>): Promise<void> {
+  for (const [hash, row] of now) {
+    if (Math.floor(row.pingCount / keptPings) === Math.floor(before.get(hash)!.pingCount / keptPings)) continue
+    await tx.delete(pings).where(and(eq(pings.heartbeatId, row.id), lte(pings.n, row.pingCount - keptPings)))
+  }
+}
+
+async function downSince(tx: Tx, heartbeatId: string): Promise<number | null> {
+  const [last] = await tx.select({ at: flips.at }).from(flips).where(and(eq(flips.heartbeatId, heartbeatId), eq(flips.to, 'down'))).orderBy(desc(flips.id)).limit(1)
+  return last?.at ?? null
+}
+
+function ingestBy(row: HeartbeatRow, arrival: Arrival) {
+  const context: AuditContext = { ip: arrival.source, user_agent: arrival.userAgent || null, request_id: null, idempotency_key: null, channel: 'ingest' }
+  return { actor: { type: 'ingest' as const, id: row.id, name: row.name, hint: null }, context }
+}
+
+/** Whether a heartbeat with this UUID exists: asked before an arrival may queue, so that guessing costs the writer nothing. */
+export async function isKnown(hub: Hub, uuidHash: string): Promise<boolean> {
+  const [row] = await prepared(hub.read, 'heartbeat-by-uuid', read => read.select({ id: heartbeats.id }).from(heartbeats)
+    .where(eq(heartbeats.uuidHash, sql.placeholder('hash')))).execute({ hash: uuidHash })
+  return row !== undefined
+}
+
+/** Takes a ping; resolves when it is on the disk. Null when no heartbeat has this UUID. */
+export const takePing = (hub: Hub, arrival: Arrival): Promise<Taken> => pingQueue(hub).add(arrival)

@@ -1,0 +1,111 @@
+import { and, asc, eq, inArray, lte, min } from 'drizzle-orm'
+import { jobContext, record, systemActor, type AuditDraft, type EventDraft } from '../../core/change'
+import { prepared } from '../../core/db/prepared'
+import type { Hub } from '../../core/hub'
+import { Alarm } from './alarm'
+import { tell } from './alerts'
+import { pingQueue } from './pings'
+import { flipRow, stateColumns } from './rows'
+import { markLate } from './state'
+import { flips, heartbeats } from './tables'
+
+/** Watches for pings that do not come. */
+export interface HeartbeatWatch {
+  stop(): void
+  /** Resolves when no ping is being written and nothing is overdue. */
+  settled(): Promise<void>
+}
+
+const waiting = ['new', 'up'] as const
+const mostAtOnce = 200
+const tryAgainMs = 1000
+const watches = new WeakMap<Hub, Watch>()
+
+/**
+ * Sets the alarm to the head of the queue of due times, which is an index of the database: it is exact, survives a restart
+ * as it is, and is one for all hubs. Whoever marks a heartbeat down does so by an update that only one can win.
+ * @param beforeRinging runs before anything is marked: the place to notice that the machine slept
+ */
+export async function startHeartbeats(hub: Hub, beforeRinging: () => Promise<unknown> = async () => {}): Promise<HeartbeatWatch> {
+  const watch = new Watch(hub, beforeRinging)
+  watches.set(hub, watch)
+  await watch.arm()
+  return watch
+}
+
+/** Looks again at the head of the queue: other hubs may have put something there. */
+export async function catchUp(hub: Hub): Promise<void> {
+  await watches.get(hub)?.arm()
+}
+
+class Watch implements HeartbeatWatch {
+  private readonly alarm: Alarm
+  private ringing: Promise<void> | null = null
+  private stopped = false
+
+  constructor(private readonly hub: Hub, private readonly beforeRinging: () => Promise<unknown>) {
+    this.alarm = new Alarm(hub, () => this.ring())
+  }
+
+  async arm(): Promise<void> {
+    const next = await firstDue(this.hub)
+    if (next !== null && !this.stopped) this.alarm.set(next)
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.alarm.off()
+  }
+
+  async settled(): Promise<void> {
+    await pingQueue(this.hub).settled()
+    while (this.ringing) await this.ringing
+  }
+
+  private ring(): void {
+    if (this.stopped) return
+    this.ringing ??= this.markAll().finally(() => { this.ringing = null })
+  }
+
+  private async markAll(): Promise<void> {
+    try {
+      await this.beforeRinging()
+      // Pings that came before the due time count, even where they still wait to be written.
+      await pingQueue(this.hub).settled()
+      while ((await markDue(this.hub)) === mostAtOnce) continue
+      await this.arm()
+    } catch (error) {
+      this.hub.log.error({ err: error }, 'missed pings could not be recorded')
+      if (!this.stopped) this.alarm.set(this.hub.clock.now() + tryAgainMs)
+    }
+  }
+}
+
+async function firstDue(hub: Hub): Promise<number | null> {
+  const [row] = await prepared(hub.read, 'first-due-heartbeat', read => read.select({ at: min(heartbeats.downAt) }).from(heartbeats)
+    .where(inArray(heartbeats.status, [...waiting]))).execute()
+  return row?.at ?? null
+}
+
+/** Marks what is overdue, the earliest first. Returns how many were looked at. */
+async function markDue(hub: Hub): Promise<number> {
+  return await record(hub, async tx => {
+    const now = hub.clock.now()
+    const rows = await tx.select().from(heartbeats).where(and(lte(heartbeats.downAt, now), inArray(heartbeats.status, [...waiting])))
+      .orderBy(asc(heartbeats.downAt), asc(heartbeats.id)).limit(mostAtOnce)
+    const audits: AuditDraft[] = []
+    const events: EventDraft[] = []
+    for (const row of rows) {
+      const { state, flip } = markLate(row)
+      // Of several hubs that get here, the first changes the row; a ping that was quicker has moved its due time.
+      const won = await tx.update(heartbeats).set(stateColumns(state))
+        .where(and(eq(heartbeats.id, row.id), eq(heartbeats.status, row.status), eq(heartbeats.downAt, row.downAt!))).returning({ id: heartbeats.id })
+      if (won.length === 0 || !flip) continue
+      await tx.insert(flips).values(flipRow(row.id, flip))
+      const told = tell(row, state, flip, null, { actor: systemActor('heartbeats'), context: jobContext })
+      audits.push(...told.audits)
+      events.push(...told.events)
+    }
+    return { result: rows.length, audits, events }
+  })
+}
