@@ -1,0 +1,48 @@
+import { and, eq } from 'drizzle-orm'
+import { instant } from '../../core/clock'
+import type { Ctx } from '../../core/ctx'
+import { events } from '../../core/db/tables'
+import { eventKinds } from '../../core/events'
+import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { notFound } from '../../core/problem'
+import type { Page } from '../../core/shapes'
+import type { EventView } from './shapes'
+
+type EventRow = typeof events.$inferSelect
+
+export const eventListing: Listing<EventRow> = {
+  name: 'events', table: events as never, id: events.id, idOf: row => row.id, owner: events.workspaceId,
+  defaultSort: '-id',
+  filters: {
+    kind: wordsFilter(events.kind, eventKinds.map(one => one.kind), 'Only these kinds.'),
+    resource_id: textFilter(events.resourceId, 'Only events about this resource.'),
+    resource_type: textFilter(events.resourceType, 'Only events about this type of resource.'),
+    ...timeFilters('occurred_at', events.occurredAt),
+  },
+  sorts: { occurred_at: { column: events.occurredAt, read: row => row.occurredAt } },
+}
+
+/** Events of the areas that the caller may read; there is nothing to see of the others. */
+export async function listEvents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<EventView>> {
+  const open = readableKinds(ctx)
+  if (query.kind === undefined && open.length === eventKinds.length) return await listPage(ctx, eventListing, query, eventView)
+  const kind = open.filter(one => (query.kind as string[] | undefined)?.includes(one) ?? true)
+  if (kind.length === 0) return { data: [], pagination: { has_more: false, next_cursor: null } }
+  return await listPage(ctx, eventListing, { ...query, kind }, eventView)
+}
+
+/** @throws Problem 404 */
+export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
+  const [row] = await ctx.hub.read.select().from(events).where(and(eq(events.id, id), eq(events.workspaceId, ctx.workspaceId)))
+  if (!row || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
+  return eventView(row)
+}
+
+const readableKinds = (ctx: Ctx): string[] => eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
+
+function eventView(row: EventRow): EventView {
+  const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
+  return {
+    id: row.id, kind: row.kind, occurred_at: instant(row.occurredAt), resource: { type: row.resourceType, id: row.resourceId }, sequence: row.sequence, data,
+  }
+}

@@ -1,0 +1,175 @@
+import { Type } from '@sinclair/typebox'
+import { and, count, eq, sql } from 'drizzle-orm'
+import { refuseOverLimit } from '../../access/plans'
+import { target } from '../../core/audit'
+import { change } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import type { Reader } from '../../core/db/transaction'
+import { eventKind, eventKinds, type EventKind } from '../../core/events'
+import { newId } from '../../core/ids'
+import { requireMatch } from '../../core/if-match'
+import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import type { Permission } from '../../core/permissions'
+import { invalid, notFound, Problem } from '../../core/problem'
+import { Words, type Page } from '../../core/shapes'
+import { chose, chosenPattern } from './chosen'
+import { endpointView } from './endpoint-view'
+import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
+import { checkSecret, InvalidSecret, newSecret } from './sign'
+import { cancelWaiting, heldStill, holdForSwitchOnly, holdWaiting, obstacleOf, releaseJobFor } from './standing'
+import { endpointStates, webhookEndpoints } from './tables'
+import { refuseTarget } from './target'
+
+export type Endpoint = typeof webhookEndpoints.$inferSelect
+
+export const endpointListing: Listing<Endpoint> = {
+  name: 'webhook-endpoints', table: webhookEndpoints as never, id: webhookEndpoints.id, idOf: row => row.id, owner: webhookEndpoints.workspaceId,
+  defaultSort: '-id',
+  filters: {
+    active: {
+      schema: Type.Boolean({ description: 'Only those that are switched on, or off.' }),
+      where: (value, place) => sql`${webhookEndpoints.active} = ${place(value)}`,
+    },
+    status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only those of these states.'),
+    event: {
+      schema: Words(eventKinds.map(one => one.kind), { description: 'Only those that chose this kind.' }),
+      where: (value, place) => chose(place(chosenPattern(value as EventKind))),
+    },
+    q: searchFilter([webhookEndpoints.url, webhookEndpoints.description], 'Only those whose URL or description holds this text.'),
+    ...timeFilters('created_at', webhookEndpoints.createdAt),
+  },
+  sorts: { url: { column: webhookEndpoints.url, read: row => row.url }, created_at: { column: webhookEndpoints.createdAt, read: row => row.createdAt } },
+}
+
+export const listEndpoints = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookEndpointView>> => listPage(ctx, endpointListing, query, endpointView)
+
+/** @throws Problem 404 */
+export const getEndpoint = async (ctx: Ctx, id: string): Promise<WebhookEndpointView> => endpointView(await endpointOf(ctx.hub.read, ctx, id))
+
+/**
+ * Makes an endpoint; its secret is in the result and nowhere else.
+ * @throws Problem 422, 403 `insufficient_permission` or `plan_limit_reached`
+ */
+export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Promise<WebhookEndpointView & { secret: string }> {
+  refuseUnreadable(ctx, input.events)
+  const secret = secretFrom(input)
+  await refuseTarget(ctx, input.url)
+  return await change(ctx, 'webhooks.endpoint.create', async tx => {
+    await refuseOverLimit(tx, ctx, 'webhook_endpoints', () => countEndpoints(tx, ctx.workspaceId))
+    const id = newId('whe')
+    const now = ctx.hub.clock.now()
+    const place = { table: 'webhook_endpoints', column: 'secret_sealed', row: id, workspaceId: ctx.workspaceId }
+    const [row] = await tx.insert(webhookEndpoints).values({
+      id, workspaceId: ctx.workspaceId, url: input.url, description: input.description ?? '', events: input.events, active: input.active ?? true,
+      status: 'enabled', disabledReason: null, secretSealed: await ctx.hub.keys.seal(tx, place, secret), secretHint: `whsec_…${secret.slice(-4)}`,
+      failedAttempts: 0, goneInARow: 0, version: 1, createdAt: now, updatedAt: now,
+    }).returning()
+    const view = endpointView(row!)
+    return { result: { ...view, secret }, target: endpointTarget(row!), after: view }
+  })
+}
+
+/**
+ * Edits an endpoint. Switched off, what waits for it is held; switched on, what was held is sent.
+ * @throws Problem 404, 412, 422, 403 `insufficient_permission`
+ */
+export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpointPatch): Promise<WebhookEndpointView> {
+  refuseUnreadable(ctx, newlySent(await endpointOf(ctx.hub.read, ctx, id), patch))
+  if (patch.url !== undefined) await refuseTarget(ctx, patch.url)
+  return await change(ctx, 'webhooks.endpoint.update', async tx => {
+    const row = await endpointOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    refuseUnreadable(ctx, newlySent(row, patch))
+    const now = ctx.hub.clock.now()
+    const [changed] = await tx.update(webhookEndpoints).set({ ...patch, version: row.version + 1, updatedAt: now })
+      .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.version, row.version))).returning()
+    if (!changed) throw new Problem('conflict', 'The endpoint was edited at the same moment. Read it again before editing it.')
+    if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
+    const released = !row.active && obstacleOf(changed) === null
+    return {
+      result: endpointView(changed), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed), jobs: released ? [releaseJobFor(changed)] : [],
+    }
+  })
+}
+
+/**
+ * Deletes an endpoint and cancels what waits for it; the log of its deliveries stays.
+ * @throws Problem 404, 412
+ */
+export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'webhooks.endpoint.delete', async tx => {
+    const row = await endpointOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
+    await cancelWaiting(tx, row, ctx.hub.clock.now())
+    return { result: undefined, target: endpointTarget(row), before: endpointView(row) }
+  })
+}
+
+/**
+ * Enables an endpoint that the service disabled, and sends what was held meanwhile unless told otherwise.
+ * @throws Problem 404, 412
+ */
+export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = 'held'): Promise<WebhookEndpointView> {
+  return change(ctx, 'webhooks.endpoint.enable', async tx => {
+    await endpointOf(tx, ctx, id)
+    const row = await heldStill(tx, id)
+    if (!row) throw notFound('webhook endpoint')
+    requireMatch(ctx, row)
+    if (row.status === 'enabled') return { result: endpointView(row), target: endpointTarget(row), reason: 'It was enabled before.' }
+    const now = ctx.hub.clock.now()
+    const [changed] = await tx.update(webhookEndpoints)
+      .set({ status: 'enabled', disabledReason: null, failedAttempts: 0, goneInARow: 0, version: row.version + 1, updatedAt: now })
+      .where(eq(webhookEndpoints.id, id)).returning()
+    if (replay === 'held') await holdForSwitchOnly(tx, row, now)
+    return {
+      result: endpointView(changed!), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed!),
+      jobs: replay === 'held' && changed!.active ? [releaseJobFor(changed!)] : [],
+    }
+  })
+}
+
+/** @throws Problem 404 */
+export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<Endpoint> {
+  const [row] = await read.select().from(webhookEndpoints).where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.workspaceId, ctx.workspaceId)))
+  if (!row) throw notFound('webhook endpoint')
+  return row
+}
+
+/** An endpoint as the audit log names it. */
+export const endpointTarget = (row: Pick<Endpoint, 'id' | 'url'>) => target('webhook_endpoint', { id: row.id, name: row.url })
+
+/**
+ * Kinds whose events would go where they did not go before: those added, and with a new URL all of them. Otherwise a token could read
+ * an area that is closed to it by pointing an endpoint at itself.
+ */
+function newlySent(row: Endpoint, patch: WebhookEndpointPatch): EventKind[] {
+  const kinds = patch.events ?? row.events
+  return patch.url !== undefined && patch.url !== row.url ? kinds : kinds.filter(kind => !row.events.includes(kind))
+}
+
+/** @throws Problem 403 naming the permission */
+function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
+  for (const kind of kinds) {
+    const needed: Permission = `${eventKind(kind)!.area}.read`
+    if (!ctx.permissions.has(needed)) {
+      throw new Problem('insufficient_permission', `To receive ${kind} needs the permission ${needed}.`, { members: { required_permission: needed } })
+    }
+  }
+}
+
+function secretFrom(input: WebhookEndpointInput): string {
+  if (input.secret === undefined) return newSecret()
+  try {
+    checkSecret(input.secret)
+  } catch (error) {
+    if (error instanceof InvalidSecret) throw invalid([{ pointer: '#/secret', code: 'format', detail: error.message }])
+    throw error
+  }
+  return input.secret
+}
+
+async function countEndpoints(read: Reader, workspaceId: string): Promise<number> {
+  const [row] = await read.select({ n: count() }).from(webhookEndpoints).where(eq(webhookEndpoints.workspaceId, workspaceId))
+  return row!.n
+}

@@ -1,0 +1,64 @@
+import { and, eq, gt, max, or, sql } from 'drizzle-orm'
+import { target } from '../../core/audit'
+import { jobContext, systemActor, type AuditDraft, type EventDraft } from '../../core/change'
+import { instant } from '../../core/clock'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { deliverKind } from './delivery-jobs'
+import { endpointView } from './endpoint-view'
+import { holdWaiting } from './standing'
+import { webhookDeliveries, webhookEndpoints } from './tables'
+
+type Endpoint = typeof webhookEndpoints.$inferSelect
+type Outcome = { ok: true } | { ok: false; gone: boolean; manual: boolean }
+
+// Once may be a mistake of a deployment; the second time in a row the receiver means it.
+const goneToDisable = 2
+
+/**
+ * Keeps count of how an endpoint does. After a failure the endpoint comes back as it stands, and stays so until the transaction ends; null
+ * when it was deleted. A resend that fails is not counted: whoever looks for the fault must not make it worse.
+ */
+export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome): Promise<Endpoint | null> {
+  if (outcome.ok) {
+    // Most tries succeed after others that did; they write nothing.
+    const failing = or(gt(webhookEndpoints.failedAttempts, 0), gt(webhookEndpoints.goneInARow, 0))
+    await tx.update(webhookEndpoints).set({ failedAttempts: 0, goneInARow: 0 }).where(and(eq(webhookEndpoints.id, endpointId), failing))
+    return null
+  }
+  const { gone, manual } = outcome
+  const [row] = await tx.update(webhookEndpoints).set({
+    failedAttempts: sql`${webhookEndpoints.failedAttempts} + ${manual ? 0 : 1}`,
+    ...(!manual && { goneInARow: gone ? sql`${webhookEndpoints.goneInARow} + 1` : 0 }),
+  }).where(eq(webhookEndpoints.id, endpointId)).returning()
+  return row ?? null
+}
+
+/** Disables an endpoint that answered 410 (Standard Webhooks: the receiver wants no more) twice in a row; returns it as it then stands. */
+export async function disableWhenGone(tx: Tx, hub: Hub, endpoint: Endpoint | null): Promise<{ endpoint: Endpoint | null; audits: AuditDraft[]; events: EventDraft[] }> {
+  if (!endpoint || endpoint.status === 'disabled' || endpoint.goneInARow < goneToDisable) return { endpoint, audits: [], events: [] }
+  const now = hub.clock.now()
+  const [after] = await tx.update(webhookEndpoints).set({ status: 'disabled', disabledReason: 'gone', version: endpoint.version + 1, updatedAt: now })
+    .where(eq(webhookEndpoints.id, endpoint.id)).returning()
+  await holdWaiting(tx, endpoint, 'endpoint_disabled', now)
+  const { id, workspaceId, url, description, failedAttempts } = after!
+  return {
+    endpoint: after!,
+    audits: [{
+      workspaceId, action: 'webhooks.endpoint.disable', actor: systemActor(deliverKind), context: jobContext, targets: [target('webhook_endpoint', { id, name: url })],
+      before: endpointView(endpoint), after: endpointView(after!), reason: 'It answered 410 twice in a row.',
+    }],
+    events: [{
+      workspaceId, kind: 'webhook.endpoint_disabled', resource: { type: 'webhook_endpoint', id },
+      data: {
+        endpoint: { id, url, description }, reason: 'gone', failed_attempts: failedAttempts, last_success_at: instant(await lastSuccess(tx, endpoint)), disabled_at: instant(now),
+      },
+    }],
+  }
+}
+
+async function lastSuccess(tx: Tx, endpoint: Endpoint): Promise<number | null> {
+  const [row] = await tx.select({ at: max(webhookDeliveries.finishedAt) }).from(webhookDeliveries)
+    .where(and(eq(webhookDeliveries.endpointId, endpoint.id), eq(webhookDeliveries.status, 'delivered')))
+  return row?.at == null ? null : Number(row.at)
+}
