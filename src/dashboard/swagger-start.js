@@ -1,0 +1,20 @@
+// Shows the API description of this hub; a request tried out here goes to this hub too, with the session if there is one.
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', followScheme)
+followScheme()
+
+globalThis.SwaggerUIBundle({
+  url: '/v1/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  // The validator badge would send the document to somebody else's site.
+  validatorUrl: null,
+  defaultModelsExpandDepth: 0,
+  requestInterceptor(request) {
+    const { pathname, search } = new URL(request.url, location.href)
+    request.url = location.origin + pathname + search
+    if (request.method && request.method !== 'GET' && pathname.startsWith('/v1/')) request.headers['Bailiwick-Csrf'] = '1'
+    return request
+  },
+})

@@ -1,0 +1,35 @@
+import api from './api.md' with { type: 'text' }
+import architecture from './architecture.md' with { type: 'text' }
+import changelog from './changelog.md' with { type: 'text' }
+import commands from './commands.md' with { type: 'text' }
+import dependencies from './dependencies.md' with { type: 'text' }
+import gettingStarted from './getting-started.md' with { type: 'text' }
+import heartbeats from './heartbeats.md' with { type: 'text' }
+import overview from './overview.md' with { type: 'text' }
+import problems from './problems.md' with { type: 'text' }
+import settings from './settings.md' with { type: 'text' }
+import storage from './storage.md' with { type: 'text' }
+import tokens from './tokens.md' with { type: 'text' }
+import webhooks from './webhooks.md' with { type: 'text' }
+
+/** A page of the handbook, served at `/docs/<slug>`. */
+export interface Page { slug: string; title: string; markdown: string }
+
+const page = (slug: string, markdown: string): Page => ({ slug, title: /^# (.+)$/m.exec(markdown)?.[1] ?? slug, markdown })
+
+/** The pages in reading order. */
+export const pages: readonly Page[] = [
+  page('overview', overview),
+  page('getting-started', gettingStarted),
+  page('api', api),
+  page('tokens', tokens),
+  page('heartbeats', heartbeats),
+  page('webhooks', webhooks),
+  page('settings', settings),
+  page('commands', commands),
+  page('storage', storage),
+  page('problems', problems),
+  page('architecture', architecture),
+  page('dependencies', dependencies),
+  page('changelog', changelog),
+]

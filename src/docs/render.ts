@@ -1,0 +1,92 @@
+import { Marked } from 'marked'
+import { problemKinds, type ProblemCode } from '../core/problem'
+import { version } from '../core/version'
+import { pages, type Page } from '.'
+
+/** The page of the handbook by its name in the address, as a whole HTML document; null when there is none. */
+export function pageHtml(slug: string): string | null {
+  const page = pages.find(one => one.slug === slug)
+  if (!page) return null
+  const [heading, text] = html(page.markdown).split(/(?<=<\/h1>)/, 2) as [string, string]
+  return layout(page.title, page.slug, heading + contents(page.markdown) + text)
+}
+
+/** The page of one error code, as a whole HTML document; null when there is no such code. */
+export function problemHtml(code: string): string | null {
+  if (!Object.hasOwn(problemKinds, code)) return null
+  const [status, title] = problemKinds[code as ProblemCode]
+  const section = sectionOf(pages.find(page => page.slug === 'problems')!, code)
+  const body = `<h1>${escaped(title)}</h1><p>Code <code>${code}</code>, HTTP status ${status}.</p>${html(section)}<p><a href="/docs/problems">All codes</a></p>`
+  return layout(title, 'problems', body)
+}
+
+/** What is shown for an address of the handbook that does not exist. */
+export const missingPage = (): string =>
+  layout('Not found', '', '<h1>There is no such page</h1><p>The list beside this text has all pages of the handbook. <a href="/docs">Begin at the beginning.</a></p>')
+
+/** The text under the heading of a name, without the heading. */
+export function sectionOf(page: Page, heading: string): string {
+  const parts = page.markdown.split(/^## /m)
+  const part = parts.find(one => one.split('\n', 1)[0] === heading)
+  return part ? part.slice(heading.length).trim() : ''
+}
+
+/** The name a heading is linked by: its words in lower case, joined by hyphens. */
+export const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-|-$/g, '')
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    heading({ tokens, depth }) {
+      const text = this.parser.parseInline(tokens)
+      const id = anchorOf(text.replaceAll(/<[^>]+>/g, ''))
+      return `<h${depth} id="${id}">${text}${depth > 1 ? ` <a class="anchor" href="#${id}" aria-label="Link to this heading">#</a>` : ''}</h${depth}>\n`
+    },
+    // What is wider than the page is scrolled by itself; to be scrolled by keyboard it must take the focus.
+    code: ({ text, lang }) => `<pre tabindex="0"><code${lang ? ` class="language-${lang}"` : ''}>${escaped(text)}</code></pre>\n`,
+    table(token) {
+      const row = (cells: typeof token.header, name: 'th' | 'td') =>
+        `<tr>${cells.map(cell => `<${name}${name === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(cell.tokens)}</${name}>`).join('')}</tr>`
+      return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header, 'th')}</thead><tbody>${token.rows.map(one => row(one, 'td')).join('')}</tbody></table></div>\n`
+    },
+  },
+})
+
+const html = (markdown: string) => marked.parse(markdown, { async: false })
+
+/** Links to the headings of a long page. */
+function contents(markdown: string): string {
+  const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
+  if (headings.length < 4) return ''
+  const links = headings.map(heading => `<li><a href="#${anchorOf(heading.replaceAll('`', ''))}">${marked.parseInline(heading)}</a></li>`)
+  return `<details class="contents"><summary>On this page</summary><ul>${links.join('')}</ul></details>`
+}
+
+function layout(title: string, slug: string, body: string): string {
+  const links = pages.map(page => `<li><a href="/docs/${page.slug}"${page.slug === slug ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)} · Bailiwick</title>
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/handbook.css">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header><a class="brand" href="/">Bailiwick</a> <a href="/docs">Handbook</a> <a href="/swagger">API reference</a> <span class="version">${version}</span></header>
+<div class="columns">
+<nav aria-label="Handbook"><ul>${links.join('')}</ul></nav>
+<main id="main" tabindex="-1">
+${body}
+</main>
+</div>
+</body>
+</html>
+`
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, sign => entities[sign]!)

@@ -1,0 +1,14 @@
+import type { AnyElysia } from 'elysia'
+import { sessionRoutes, setupRoutes, tokenRoutes } from '../access/routes'
+import { workspaceRoutes } from '../access/workspace-routes'
+import { auditRoutes } from '../features/audit/routes'
+import { eventRoutes } from '../features/events/routes'
+import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
+import { heartbeatRoutes } from '../features/heartbeats/routes'
+import { webhookRoutes } from '../features/webhooks/routes'
+
+/** Every area of the API. */
+export const apiAreas: readonly AnyElysia[] = [setupRoutes, sessionRoutes, tokenRoutes, workspaceRoutes, heartbeatRoutes, webhookRoutes, eventRoutes, auditRoutes]
+
+/** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */
+export const ingestAreas: readonly AnyElysia[] = [pingTwinRoutes, pingRoutes]

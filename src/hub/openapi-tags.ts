@@ -1,0 +1,12 @@
+/** Every tag of the API description, in the order it is shown. An area names one of them. */
+export const tags: readonly { name: string; description: string }[] = [
+  { name: 'Heartbeats', description: 'Scheduled jobs that ping; a missing ping raises an alert.' },
+  { name: 'Ingest', description: 'What customers’ own tools call, each with the credential of one source.' },
+  { name: 'Webhooks', description: 'Endpoints that are told of events, and the log of deliveries.' },
+  { name: 'Events', description: 'What happened: the feed, and the kinds there are.' },
+  { name: 'Messages', description: 'What webhook endpoints receive.' },
+  { name: 'Tokens', description: 'API tokens and what they may do.' },
+  { name: 'Audit', description: 'The log of every action.' },
+  { name: 'Sessions', description: 'Signing in and out of the dashboard.' },
+  { name: 'Setup', description: 'The first user of a new installation.' },
+]

@@ -1,0 +1,94 @@
+import { hostname } from 'node:os'
+import type { Server } from 'bun'
+import { prepareInstance } from '../access/workspaces'
+import { flushUses } from '../access/last-use'
+import { hasUsers, setupToken } from '../access/users'
+import { baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
+import { jobsChannel } from '../core/change'
+import { systemClock, type Clock } from '../core/clock'
+import { isPostgres } from '../core/db/dialect'
+import { openPostgres, openSqlite } from '../core/db/store'
+import type { Hub } from '../core/hub'
+import { newId } from '../core/ids'
+import { JobSignal } from '../core/jobs/signal'
+import { Worker } from '../core/jobs/worker'
+import { openLog, type Log } from '../core/log'
+import { loadMasterKey } from '../core/master-key'
+import { systemResolve } from '../core/net/egress'
+import { KeyRing } from '../core/secrets'
+import { makeApp } from './app'
+import { eventJobs, jobKinds } from './jobs'
+import { lockFolder } from './folder-lock'
+import { joinHubs, leaveHubs, renewPresence } from './presence'
+import { startTimetable } from './timetable'
+import { startHeartbeats } from '../features/heartbeats/watch'
+import { bindWithFallback } from './listen'
+
+/**
+ * Opens the database and the keys: what the command line needs, and what a running hub starts from.
+ * @throws BadSetting, WrongMasterKey, MigrationRefused
+ */
+export async function openHub(config: Config, clock: Clock = systemClock, log: Log = openLog(config.logLevel)): Promise<Hub> {
+  const key = loadMasterKey(masterKeyFile(config), !config.masterKeyFile)
+  if (key.made) log.warn({ file: masterKeyFile(config) }, 'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read')
+  const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config))
+  const hub: Hub = {
+    id: newId('hub'), config, clock, log, store, read: store.read, keys: new KeyRing(key.key, store.read, clock),
+    jobSignal: new JobSignal(), eventJobs, baseUrl: baseUrl(config, config.listen.port), listeners: [], resolve: systemResolve,
+  }
+  try {
+    await prepareInstance(hub)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  return hub
+}
+
+/** A hub that serves. */
+export interface RunningHub {
+  hub: Hub
+  worker: Worker
+  server: Server<unknown>
+  /** Where the first user is made, while there is none. */
+  setupLink: string | null
+  /** Lets requests and jobs under way finish, then closes everything; safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round. */
+export async function runHub(config: Config, clock: Clock = systemClock): Promise<RunningHub> {
+  const unlock = isPostgres ? () => {} : lockFolder(config.data)
+  try {
+    const hub = await openHub(config, clock)
+    await joinHubs(hub, hostname())
+    const worker = new Worker(hub, jobKinds)
+    await hub.store.listen(jobsChannel, from => { if (from !== hub.id) worker.wake() })
+    const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
+    const app = makeApp(hub, worker)
+    const server = bindWithFallback(app, config)
+    hub.baseUrl = baseUrl(config, server.port!)
+    hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
+    const stopTimetable = startTimetable(hub, worker)
+    worker.wake()
+    const setupLink = (await hasUsers(hub.read)) ? null : `${hub.baseUrl}/setup#${await setupToken(hub)}`
+
+    let stopping: Promise<void> | null = null
+    const stop = async () => {
+      const limit = config.stopSeconds * 1000
+      stopTimetable()
+      heartbeats.stop()
+      await Promise.all([Promise.race([server.stop(), Bun.sleep(limit)]), worker.stop(limit)])
+      await server.stop(true)
+      await heartbeats.settled()
+      await flushUses(hub)
+      await leaveHubs(hub)
+      await hub.store.close()
+      unlock()
+    }
+    return { hub, worker, server, setupLink, stop: () => (stopping ??= stop()) }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { cron } from '@elysiajs/cron'
+import { Elysia } from 'elysia'
+import { pruneKeys } from '../access/idempotency'
+import { flushUses } from '../access/last-use'
+import { limiterOf } from '../access/limiter'
+import { pruneSessions } from '../access/sessions'
+import { record } from '../core/change'
+import type { Hub } from '../core/hub'
+import { reap } from '../core/jobs/queue'
+import type { Worker } from '../core/jobs/worker'
+import { catchUp } from '../features/heartbeats/watch'
+import { pruneHeartbeats } from '../features/heartbeats/retention'
+import { renewPresence } from './presence'
+
+/** When anything runs by itself: the whole schedule. Each entry may run in every hub at once, so each only claims, renews or deletes. */
+export function startTimetable(hub: Hub, worker: Worker): () => void {
+  const entries: { name: string; pattern: string; run(): Promise<unknown> }[] = [
+    { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
+    { name: 'catch-up', pattern: '* * * * * *', run: async () => { worker.wake(); await catchUp(hub) } },
+    { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
+    { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
+    { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
+    { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
+    { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
+    { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
+  ]
+  let app = new Elysia({ name: 'timetable' })
+  for (const entry of entries) {
+    app = app.use(cron({
+      name: entry.name, pattern: entry.pattern,
+      // A run that takes longer than its beat must not run twice at once, and an error must not end the process.
+      protect: true, catch: error => hub.log.error({ err: error, entry: entry.name }, 'an entry of the timetable failed'),
+      run: async () => { await entry.run() },
+    })) as never
+  }
+  const { cron: timers } = app.store as unknown as { cron: Record<string, { stop(): void }> }
+  return () => { for (const timer of Object.values(timers)) timer.stop() }
+}
