@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import type { Command } from 'commander'
+import { instant, systemClock } from '../core/clock'
+import { version } from '../core/version'
+import { benches } from './bench'
+import { addBareServer } from './bench/bare'
+import type { Bench, Report } from './bench/bench'
+
+export function addBench(program: Command): void {
+  const command = program.command('bench').description('Measure this program on this machine; everything runs here.').addHelpText('after', `
+Prints figures; no figure is judged.
+
+Examples:
+  bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`)
+  for (const bench of benches) addOne(command, bench)
+  addBareServer(command)
+}
+
+function addOne(command: Command, bench: Bench): void {
+  const one = command.command(bench.name).description(bench.summary)
+  for (const option of bench.options) one.option(`--${option.name} <value>`, option.meaning, option.default)
+  one.option('--json <file>', 'also write the figures as JSON')
+    .addHelpText('after', `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`)
+    .action(async ({ json, ...values }: Record<string, string>) => {
+      const args = Object.fromEntries(bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]))
+      const startedAt = instant(systemClock.now())
+      const report = await bench.run(args)
+      print(report)
+      if (json) writeFileSync(json, `${JSON.stringify({ bench: bench.name, version, started_at: startedAt, machine: machine(), args, ...report }, null, 2)}\n`)
+    })
+}
+
+function print({ figures, notes = [] }: Report): void {
+  const width = Math.max(0, ...figures.map(one => one.name.length))
+  for (const { name, value, unit } of figures) console.log(`${name.padEnd(width)}  ${rounded(value)} ${unit}`)
+  for (const note of notes) console.log(note)
+}
+
+/** Four digits tell all that a measurement knows. */
+const rounded = (value: number) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4))))
+
+/** As commander names the value of `--two-words`. */
+const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+
+const machine = () => ({ cpu: cpus()[0]?.model ?? '', cores: cpus().length, memory_bytes: totalmem(), platform: process.platform, arch: process.arch, bun: Bun.version })

@@ -1,0 +1,50 @@
+import { sqliteFile } from '../../core/config'
+import type { Bench } from './bench'
+import { scratch, serveAgain } from './hub-process'
+import { load, requestBytes, type LoadResult } from './load'
+import { seed } from './seed'
+
+/** `bailiwick bench api`: what the API costs above the query it runs. */
+export const apiBench: Bench = {
+  name: 'api',
+  summary: 'List 100 of many heartbeats through the API, beside the same query on a bare Bun.serve.',
+  options: [
+    { name: 'heartbeats', meaning: 'how many there are', default: '100000' },
+    { name: 'seconds', meaning: 'length of each run; there are three of each, taken in turns', default: '5' },
+    { name: 'connections', meaning: 'connections kept busy', default: '32' },
+  ],
+  async run(args) {
+    const { config, folder, remove } = scratch()
+    try {
+      const { readToken, workspaceId } = await seed(config, Number(args.heartbeats))
+      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
+      const bare = await serveAgain(['bench', 'bare-server', sqliteFile(config), workspaceId])
+      try {
+        const options = { connections: Number(args.connections), seconds: Number(args.seconds) }
+        const request = requestBytes('GET', '/v1/heartbeats?limit=100', { Authorization: `Bearer ${readToken}` })
+        const runs: { api: LoadResult; bare: LoadResult }[] = []
+        await load(hub, { ...options, seconds: 1 }, () => request)
+        await load(bare, { ...options, seconds: 1 }, () => request)
+        for (let n = 0; n < 3; n++) runs.push({ api: await load(hub, options, () => request), bare: await load(bare, options, () => request) })
+        const best = (kind: 'api' | 'bare') => runs.map(run => run[kind]).reduce((a, b) => (b.perSecond > a.perSecond ? b : a))
+        const [api, plain] = [best('api'), best('bare')]
+        return {
+          figures: [
+            { name: 'api', value: api.perSecond, unit: 'requests/s' },
+            { name: 'api p99', value: api.p99, unit: 'ms' },
+            { name: 'bare', value: plain.perSecond, unit: 'requests/s' },
+            { name: 'bare p99', value: plain.p99, unit: 'ms' },
+            { name: 'share of bare', value: api.perSecond / plain.perSecond, unit: '' },
+            { name: 'failures', value: runs.reduce((sum, run) => sum + run.api.failures + run.bare.failures, 0), unit: '' },
+          ],
+          notes: [`The best of three runs of ${args.seconds} s each; client and servers share the machine. The token may read only, so that both answer the same members.`],
+        }
+      } finally {
+        await hub.stop()
+        await bare.stop()
+      }
+    } finally {
+      remove()
+    }
+  },
+}

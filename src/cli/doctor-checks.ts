@@ -1,0 +1,152 @@
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { instant, systemClock } from '../core/clock'
+import { masterKeyFile, unknownSettings, type Config } from '../core/config'
+import { look, schemaState } from '../core/db/schema-state'
+import { loadMasterKey } from '../core/master-key'
+import { keyFingerprint } from '../core/secrets'
+import { failureText } from './failure'
+import { readConfig, type SettingFlags } from './settings'
+
+/** What one check found, with what to do about it. `warn` is worth a look and keeps nothing from running. */
+export interface Finding { check: string; verdict: 'ok' | 'warn' | 'fail'; says: string }
+
+/** Looks at everything a hub needs, without changing anything. Settings that cannot be read end it early: the rest hangs on them. */
+export async function examine(flags: SettingFlags): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const check = async (name: string, look: () => Promise<Omit<Finding, 'check'>> | Omit<Finding, 'check'>) => {
+    try {
+      findings.push({ check: name, ...(await look()) })
+    } catch (error) {
+      findings.push({ check: name, ...fail(failureText(error).split('\n')[0]!) })
+    }
+  }
+  let config: Config | undefined
+  await check('settings', () => { config = readConfig(flags); return ok('All settings can be read.') })
+  await check('unknown settings', checkNames)
+  if (!config) return findings
+  const { listen } = config
+  const here = config
+  await check('data folder', () => checkFolder(here))
+  await check('master key', () => checkKey(here))
+  let reached = false
+  await check('database', async () => { const found = await checkDatabase(here); reached = found.verdict !== 'fail'; return found })
+  if (reached) {
+    await check('master key fits', () => checkCanary(here))
+    await check('failed jobs', () => checkJobs(here))
+    await check('clock', () => checkClock(here))
+  }
+  await check('port', () => checkPort(here, listen.host, listen.port))
+  return findings
+}
+
+const ok = (says: string) => ({ verdict: 'ok' as const, says })
+const warn = (says: string) => ({ verdict: 'warn' as const, says })
+const fail = (says: string) => ({ verdict: 'fail' as const, says })
+
+function checkNames() {
+  const unknown = unknownSettings()
+  if (unknown.length === 0) return ok('Every BAILIWICK_ variable names a setting.')
+  return warn(`${unknown.join(', ')} ${unknown.length === 1 ? 'names' : 'name'} no setting: correct the spelling or unset it.`)
+}
+
+function checkFolder({ data }: Config) {
+  if (!existsSync(data)) return ok(`${data} is not there yet; the first start makes it.`)
+  const found = statSync(data)
+  if (!found.isDirectory()) return fail(`${data} is not a folder: choose another with --data.`)
+  try {
+    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch {
+    return fail(`${data} cannot be written by this user: run as its owner, or chown it.`)
+  }
+  if ((found.mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
+  return ok(`${data} can be written.`)
+}
+
+function checkKey(config: Config) {
+  const file = masterKeyFile(config)
+  if (!existsSync(file) && !config.masterKeyFile) {
+    return existsSync(join(config.data, 'bailiwick.db'))
+      ? fail(`${file} is missing, and the secrets in the database need it: put your copy of it there, mode 0600.`)
+      : ok('The first start makes one; copy it to a safe place then.')
+  }
+  const { key } = loadMasterKey(file, false)
+  return ok(`${file} holds a key with fingerprint ${keyFingerprint(key)}.`)
+}
+
+async function checkDatabase(config: Config) {
+  const { exists, applied, pending, refused } = await schemaState(config)
+  if (refused) return fail(refused)
+  if (!exists) return ok('There is none yet; the first start makes it.')
+  if (pending.length > 0) return warn(`It opens; ${pending.length} migrations are missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies them.`)
+  return ok(`It opens, with all ${applied.length} migrations.`)
+}
+
+/** Whether the tables are there to ask: an empty database has none. */
+const asked = <T>(config: Config, query: string): Promise<T[]> =>
+  look(config, async rows => (rows && (await schemaState(config)).applied.length > 0 ? await rows<T>(query) : []))
+
+async function checkCanary(config: Config) {
+  const [row] = await asked<{ value: string }>(config, `select value from instance_facts where name = 'master_key_canary'`)
+  if (!row) return ok('Nothing was sealed yet.')
+  const wanted = row.value.split('.')[0]!
+  const have = keyFingerprint(loadMasterKey(masterKeyFile(config), false).key)
+  if (wanted !== have) return fail(`The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have}: put the right key file there.`)
+  return ok('The master key is the one the database was made with.')
+}
+
+async function checkJobs(config: Config) {
+  const rows = await asked<{ kind: string; n: number | string; last: string | null }>(
+    config, `select kind, count(*) as n, max(last_error) as last from jobs where state = 'failed' group by kind order by kind`)
+  if (rows.length === 0) return ok('None.')
+  return warn(`${rows.map(row => `${row.n} of ${row.kind} (${(row.last ?? 'no reason kept').slice(0, 120)})`).join('; ')}: they were given up after all tries; the log tells of each.`)
+}
+
+// Certificates and tokens are judged by the clock; a machine that forgot the date stands at its firmware's.
+const leastPlausible = Date.parse('2026-01-01T00:00:00Z')
+const toleratedMs = 60_000
+
+async function checkClock(config: Config) {
+  const now = systemClock.now()
+  if (now < leastPlausible) return fail(`This machine believes it is ${instant(now)}: set its clock, for example with NTP.`)
+  const [row] = await asked<{ last: number | string | null }>(config, 'select max(seen_at) as last from hubs')
+  const ahead = Number(row?.last ?? 0) - now
+  if (ahead > toleratedMs) return fail(`A hub wrote the time ${instant(Number(row!.last))}, and here it is ${instant(now)}: set the clock, for example with NTP.`)
+  return ok(`It is ${instant(now)}.`)
+}
+
+async function checkPort(config: Config, host: string, port: number) {
+  if (port === 0) return ok('Any free port will be taken.')
+  const error = await tryListen(host, port)
+  if (error === null) return ok(`Port ${port} on ${host} is free.`)
+  // Without IPv6 the hub serves the same port on 0.0.0.0.
+  if (host === '::' && error !== 'EADDRINUSE') return await checkPort(config, '0.0.0.0', port)
+  if (error === 'EADDRINUSE') {
+    const pid = runningHub(config)
+    if (pid !== null) return ok(`Port ${port} is in use, and a hub of this data folder is running (process ${pid}).`)
+    return fail(`Port ${port} on ${host} is in use by another program: stop it, or choose another with --listen HOST:PORT.`)
+  }
+  return fail(`The hub cannot listen on ${host} port ${port} (${error}): choose another with --listen HOST:PORT.`)
+}
+
+function tryListen(host: string, port: number): Promise<string | null> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.message))
+    server.listen(port, host, () => server.close(() => resolve(null)))
+  })
+}
+
+/** The process id of the hub that holds the data folder's lock and lives, or null. */
+function runningHub({ data }: Config): number | null {
+  const lock = join(data, 'hub.lock')
+  if (!existsSync(lock)) return null
+  const pid = Number(readFileSync(lock, 'utf8').split(' ')[0])
+  try {
+    process.kill(pid, 0)
+    return pid
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : null
+  }
+}

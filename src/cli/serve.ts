@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { unknownSettings } from '../core/config'
+import { openLog } from '../core/log'
+import { version } from '../core/version'
+import { readConfig, withData, withListen, type SettingFlags } from './settings'
+
+export function addServe(program: Command): void {
+  withListen(withData(program.command('serve').description('Run the hub.')))
+    .addHelpText('after', `
+Prints the address, and a link to make the first user while there is none; logs go to standard error, one JSON object a line.
+SIGTERM or SIGINT lets requests under way finish; a second one stops at once.
+
+Examples:
+  bailiwick serve
+  bailiwick serve --data /var/lib/bailiwick --listen 127.0.0.1:8484
+  BAILIWICK_DATABASE_URL=postgres://bailiwick@db/bailiwick BAILIWICK_MASTER_KEY_FILE=/etc/bailiwick/key bailiwick serve`)
+    .action(async (flags: SettingFlags) => { await serve(flags) })
+}
+
+async function serve(flags: SettingFlags): Promise<void> {
+  const config = readConfig(flags)
+  const log = openLog(config.logLevel)
+  for (const variable of unknownSettings()) log.warn({ variable }, `${variable} names no setting and has no effect`)
+  endOnSurprises(error => log.fatal({ err: error }, 'an error that nothing caught'))
+
+  // Heard from here on, so that a stop during the start is not lost.
+  const asked = stopAsked()
+  const { runHub } = await import('../hub/run')
+  const running = await runHub(config)
+  console.log(`Bailiwick ${version} serves at ${running.hub.baseUrl}`)
+  if (running.setupLink) console.log(`Make the first user at ${running.setupLink}`)
+  log.info({ signal: await asked }, 'stopping')
+  await running.stop()
+}
+
+/** Resolves with the first signal to stop; the second ends the process at once. */
+function stopAsked(): Promise<string> {
+  return new Promise(resolve => {
+    let heard = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (heard) process.exit(0)
+        heard = true
+        resolve(signal)
+      })
+    }
+  })
+}
+
+/** After an error that nothing caught the state of the process is unknown: it says so and ends, and its supervisor starts it anew. */
+function endOnSurprises(tell: (error: unknown) => void): void {
+  const end = (error: unknown) => {
+    tell(error)
+    process.exit(1)
+  }
+  process.on('uncaughtException', end)
+  process.on('unhandledRejection', end)
+}

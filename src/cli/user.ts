@@ -1,0 +1,95 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { roles, type Role } from '../access/tables'
+import type { User } from '../access/users'
+import type { Hub } from '../core/hub'
+import { Failure } from './failure'
+import { byOperator, withHub, workspaceIdOf } from './operator'
+import { readPassword } from './password'
+import { readConfig, withData, type SettingFlags } from './settings'
+
+interface NewUserFlags extends SettingFlags { email: string; name: string; role: Role; workspace?: string; operator?: boolean; passwordFile?: string }
+
+export function addUser(program: Command): void {
+  const user = program.command('user').description('Make and change people who sign in.').addHelpText('after', `
+Passwords are read from --password-file, from standard input, or typed without echo; never from an argument.
+
+Examples:
+  bailiwick user create --email ada@example.com --name Ada --role owner --operator
+  bailiwick user set-password ada@example.com --password-file /run/secrets/ada
+  bailiwick user list`)
+
+  withData(user.command('create').description('Add a person to a workspace.'))
+    .requiredOption('--email <address>', 'their login', readEmail)
+    .requiredOption('--name <name>', 'their name', readName)
+    .addOption(new Option('--role <role>', 'what they may do in the workspace').choices(roles).default('member'))
+    .option('--workspace <id or name>', 'workspace they join (default: the operator’s)')
+    .option('--operator', 'they run this installation: plans, workspaces, network policy')
+    .option('--password-file <file>', 'file with the password on its first line')
+    .addHelpText('after', '\nExamples:\n  bailiwick user create --email ada@example.com --name Ada --role owner --operator\n  pass show ada | bailiwick user create --email ada@example.com --name Ada')
+    .action(async (flags: NewUserFlags) => {
+      const password = await readPassword(flags.passwordFile)
+      await withHub(readConfig(flags), async hub => {
+        const { addUser: add } = await import('../access/users')
+        const workspaceId = await workspaceIdOf(hub, flags.workspace)
+        const made = await add(hub, 'account.user.create', { ...flags, password, workspaceId, isOperator: flags.operator ?? false }, byOperator)
+        console.log(made.id)
+      })
+    })
+
+  withData(user.command('list').description('Print every person, one a line: e-mail, name, roles.'))
+    .addHelpText('after', '\nExamples:\n  bailiwick user list --data /var/lib/bailiwick')
+    .action(async (flags: SettingFlags) => {
+      await withHub(readConfig(flags), async hub => {
+        const { listUsers } = await import('../access/user-list')
+        for (const one of await listUsers(hub)) {
+          const of = one.workspaces.map(workspace => `${workspace.name}:${workspace.role}`).join(' ')
+          const marks = [...(one.operator ? ['operator'] : []), ...(one.disabled ? ['disabled'] : [])].join(' ')
+          console.log([one.email, one.name, of, marks].join('\t').trimEnd())
+        }
+      })
+    })
+
+  withData(user.command('set-password').description('Set a new password and end every session of the person.').argument('<email>'))
+    .option('--password-file <file>', 'file with the password on its first line')
+    .addHelpText('after', '\nExamples:\n  bailiwick user set-password ada@example.com')
+    .action(async (email: string, flags: SettingFlags & { passwordFile?: string }) => {
+      const password = await readPassword(flags.passwordFile)
+      await withHub(readConfig(flags), async hub => {
+        const { setPassword } = await import('../access/users')
+        await setPassword(hub, await userOf(hub, email), password, byOperator)
+        console.log(`The password of ${email} is set; their sessions have ended.`)
+      })
+    })
+
+  for (const [verb, disabled, description] of [
+    ['disable', true, 'Keep a person from signing in; their sessions end at once.'],
+    ['enable', false, 'Let a disabled person sign in again.'],
+  ] as const) {
+    withData(user.command(verb).description(description).argument('<email>'))
+      .addHelpText('after', `\nExamples:\n  bailiwick user ${verb} ada@example.com`)
+      .action(async (email: string, flags: SettingFlags) => {
+        await withHub(readConfig(flags), async hub => {
+          const { setDisabled } = await import('../access/users')
+          await setDisabled(hub, await userOf(hub, email), disabled, byOperator)
+          console.log(`${email} is ${verb}d.`)
+        })
+      })
+  }
+}
+
+async function userOf(hub: Hub, email: string): Promise<User> {
+  const { findUser } = await import('../access/users')
+  const found = await findUser(hub.read, email)
+  if (!found) throw new Failure(`There is no user with the e-mail ${email}.`)
+  return found
+}
+
+function readEmail(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 254) throw new InvalidArgumentError('It must be an e-mail address.')
+  return text
+}
+
+function readName(text: string): string {
+  if (text.trim() === '' || text.length > 100) throw new InvalidArgumentError('It must have 1 to 100 characters.')
+  return text
+}
