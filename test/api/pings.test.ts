@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test'
+import { world, type World } from '../support/world'
+
+async function heartbeat(w: World, input: object = {}) {
+  return (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 10 }, ...input })).body
+}
+
+const ask = (w: World, path: string, init: RequestInit = {}) => w.app.handle(new Request(`http://localhost:8484${path}`, init))
+
+test('the ping API answers byte for byte what its clients expect', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  const { ping_key } = (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body
+  expect(ping_key).toMatch(/^[A-Za-z0-9_-]{22}$/)
+  await heartbeat(w, { name: 'twin', slug: 'twin' })
+  await heartbeat(w, { name: 'twin', slug: 'twin' })
+  const table: [string, number, string][] = [
+    [`/ping/${hb.uuid}`, 200, 'OK'],
+    [`/ping/${hb.uuid}/`, 200, 'OK'],
+    [`/ping/${hb.uuid}/start`, 200, 'OK'],
+    [`/ping/${hb.uuid}/fail`, 200, 'OK'],
+    [`/ping/${hb.uuid}/log`, 200, 'OK'],
+    [`/ping/${hb.uuid}/0`, 200, 'OK'],
+    [`/ping/${hb.uuid}/255`, 200, 'OK'],
+    [`/ping/${hb.uuid}/256`, 400, 'invalid url format'],
+    [`/ping/${hb.uuid}?rid=nonsense`, 400, 'invalid uuid format'],
+    [`/ping/${hb.uuid}?rid=5BF66975-D4C7-4BF5-BCC8-B8D8A82EA278`, 200, 'OK'],
+    [`/ping/${hb.uuid}/later`, 404, 'not found'],
+    [`/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278`, 404, 'not found'],
+    ['/ping/nonsense', 404, 'not found'],
+    [`/ping/${ping_key}/backup`, 200, 'OK'],
+    [`/ping/${ping_key}/backup/start`, 200, 'OK'],
+    [`/ping/${ping_key}/backup/7`, 200, 'OK'],
+    [`/ping/${ping_key}/Backup`, 400, 'invalid url format'],
+    [`/ping/${ping_key}/unknown`, 404, 'not found'],
+    [`/ping/${ping_key}/twin`, 409, 'ambiguous slug'],
+    [`/ping/${ping_key}/made?create=1`, 201, 'Created'],
+    [`/ping/${ping_key}/made?create=1`, 200, 'OK'],
+    [`/ping/${'x'.repeat(22)}/backup`, 404, 'not found'],
+  ]
+  for (const [path, status, body] of table) {
+    const answer = await ask(w, path)
+    expect([path, answer.status, await answer.text()]).toEqual([path, status, body])
+    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('ping-body-limit')).toBe('100000')
+  }
+})
+
+test('a heartbeat made by its first ping has a day and an hour, or what the ping asks for', async () => {
+  const w = await world()
+  const { ping_key } = (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body
+  await ask(w, `/ping/${ping_key}/plain?create=1`)
+  await ask(w, `/ping/${ping_key}/asked?create=1&every=30m&grace=5m`)
+  const { data } = (await w.acme.call('GET', '/v1/heartbeats?sort=name')).body
+  expect(data.map((one: any) => [one.slug, one.status, one.schedule.period_seconds, one.schedule.grace_seconds])).toEqual([['asked', 'up', 1800, 300], ['plain', 'up', 86_400, 3600]])
+})
+
+test('every method pings', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH']) {
+    const answer = await ask(w, `/ping/${hb.uuid}`, { method })
+    expect([method, answer.status]).toEqual([method, 200])
+  }
+  const { data } = (await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)).body
+  expect(data.map((one: any) => one.method).reverse()).toEqual(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH'])
+})
+
+test('a heartbeat that counts POST alone records the others without counting them', async () => {
+  const w = await world()
+  const hb = await heartbeat(w, { methods: 'POST' })
+  expect((await ask(w, `/ping/${hb.uuid}`)).status).toBe(200)
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'new', last_ping_at: null, ping_count: 1 })
+  expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST' })).status).toBe(200)
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'up', ping_count: 2 })
+})
+
+test('the body is kept up to the limit, whatever its bytes', async () => {
+  const w = await world({ BAILIWICK_PING_BODY_LIMIT: '10' })
+  const hb = await heartbeat(w)
+  expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST', body: 'all is fine here' })).status).toBe(200)
+  expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST', body: new Uint8Array([0xff, 0, 0x41]) })).status).toBe(200)
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/1`)).body).toMatchObject({ body: 'all is fin', body_bytes: 10 })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/2`)).body).toMatchObject({ body: '\ufffd\u0000A', body_bytes: 3 })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/3`)).status).toBe(404)
+})
+
+test('at least the last hundred pings are kept, and old ones go', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  for (let i = 0; i < 250; i++) {
+    await ask(w, `/ping/${hb.uuid}`)
+    w.clock.advance(1000)
+  }
+  const { data, pagination } = (await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings?limit=100&include=total`)).body
+  expect(data[0].n).toBe(250)
+  expect(data[99].n).toBe(151)
+  expect(pagination.total).toBe(150)
+})
+
+test('pings that come together are all recorded, each with its own number', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(w, `/ping/${hb.uuid}/${i % 2 ? 'log' : 'start'}`)))
+  expect(answers.every(one => one.status === 200)).toBe(true)
+  const { data } = (await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings?limit=100`)).body
+  expect(data.map((one: any) => one.n)).toEqual(Array.from({ length: 40 }, (_, i) => 40 - i))
+  expect(data.filter((one: any) => one.kind === 'start')).toHaveLength(20)
+})
+
+test('the twin under /v1 answers JSON', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  const taken = await w.stranger.call('POST', `/v1/ingest/heartbeats/${hb.uuid}/start`)
+  expect([taken.status, taken.body]).toEqual([200, { ok: true, heartbeat_id: hb.id, created: false, n: 1, kind: 'start' }])
+  const plain = await w.stranger.call('POST', `/v1/ingest/heartbeats/${hb.uuid}`, 'some text', { 'content-type': 'text/plain' })
+  expect(plain.body.n).toBe(2)
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/2`)).body.body).toBe('some text')
+  for (const [path, status, code] of [
+    ['5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', 404, 'not_found'], [`${hb.uuid}/300`, 400, 'malformed_request'], [`${hb.uuid}?rid=x`, 400, 'malformed_request'], [`${hb.uuid}?colour=red`, 400, 'unknown_parameter'],
+  ] as const) {
+    const answer = await w.stranger.call('GET', `/v1/ingest/heartbeats/${path}`)
+    expect([path, answer.status, answer.body.code]).toEqual([path, status, code])
+  }
+})
+
+test('an Uptime Kuma push is a ping', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  expect(await (await ask(w, `/api/push/${hb.uuid}?status=up&msg=OK&ping=12`)).json()).toEqual({ ok: true })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('up')
+  expect(await (await ask(w, `/api/push/${hb.uuid}?status=down&msg=broken`)).json()).toEqual({ ok: true })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('down')
+  const unknown = await ask(w, '/api/push/nothing')
+  expect([unknown.status, (await unknown.json() as any).ok]).toEqual([404, false])
+})
+
+test('guessing addresses is slowed down, and a right one is served all the same', async () => {
+  const w = await world({ BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3' })
+  const hb = await heartbeat(w)
+  const statuses: number[] = []
+  for (let i = 0; i < 5; i++) statuses.push((await ask(w, `/ping/${crypto.randomUUID()}`)).status)
+  expect(statuses).toEqual([404, 404, 404, 429, 429])
+  expect((await ask(w, `/ping/${hb.uuid}`)).status).toBe(200)
+})
+
+test('a client in a loop is asked to wait', async () => {
+  const w = await world()
+  const hb = await heartbeat(w)
+  const answers = await Promise.all(Array.from({ length: 601 }, () => ask(w, `/ping/${hb.uuid}/log`)))
+  const refused = answers.filter(one => one.status === 429)
+  expect(refused).toHaveLength(1)
+  expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
+})

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { dataKeys } from '../../src/core/db/tables'
+import { KeyRing, NotOpened, WrongMasterKey, type Place } from '../../src/core/secrets'
+import { world, type World } from '../support/world'
+
+const place = (w: World, more: Partial<Place> = {}): Place => ({ table: 'heartbeats', column: 'uuid_sealed', row: 'hb_1', workspaceId: w.acme.workspaceId, ...more })
+const seal = (w: World, at: Place, secret: string) => record(w.hub, async tx => ({ result: await w.hub.keys.seal(tx, at, secret) }))
+
+test('what is sealed opens in its place and reads as nothing elsewhere', async () => {
+  const w = await world()
+  const sealed = await seal(w, place(w), 'the secret')
+  expect(sealed).toMatch(/^bw1\.dek_[^.]+\.[\w-]+\.[\w-]+$/)
+  expect(await w.hub.keys.open(place(w), sealed)).toBe('the secret')
+  for (const other of [{ row: 'hb_2' }, { column: 'other' }, { table: 'other' }, { workspaceId: w.rival.workspaceId }]) {
+    await expect(w.hub.keys.open(place(w, other), sealed)).rejects.toBeInstanceOf(NotOpened)
+  }
+  const parts = sealed.split('.')
+  const flipped = parts[3]!.startsWith('A') ? `B${parts[3]!.slice(1)}` : `A${parts[3]!.slice(1)}`
+  for (const bad of ['', 'plain', `bw2.${parts.slice(1).join('.')}`, [...parts.slice(0, 3), flipped].join('.'), [parts[0], 'dek_none', parts[2], parts[3]].join('.')]) {
+    await expect(w.hub.keys.open(place(w), bad)).rejects.toBeInstanceOf(NotOpened)
+  }
+})
+
+test('each workspace has a key of its own, and the same secret never looks the same twice', async () => {
+  const w = await world()
+  const mine = await seal(w, place(w), 'x')
+  const again = await seal(w, place(w), 'x')
+  const theirs = await seal(w, place(w, { workspaceId: w.rival.workspaceId }), 'x')
+  expect(mine).not.toBe(again)
+  expect(mine.split('.')[1]).toBe(again.split('.')[1]!)
+  expect(theirs.split('.')[1]).not.toBe(mine.split('.')[1]!)
+})
+
+test('a key made by a change that is undone is not used by the next', async () => {
+  const w = await world()
+  await record(w.hub, async tx => {
+    await w.hub.keys.seal(tx, place(w, { workspaceId: w.rival.workspaceId }), 'x')
+    throw new Error('no')
+  }).catch(() => {})
+  const sealed = await seal(w, place(w, { workspaceId: w.rival.workspaceId }), 'y')
+  expect(await w.hub.keys.open(place(w, { workspaceId: w.rival.workspaceId }), sealed)).toBe('y')
+  expect(await w.hub.read.select().from(dataKeys).where(eq(dataKeys.workspaceId, w.rival.workspaceId))).toHaveLength(1)
+})
+
+test('another process opens what this one sealed, and another master key does not start', async () => {
+  const w = await world()
+  const sealed = await seal(w, place(w), 'the secret')
+  const same = new KeyRing(new Uint8Array(32).fill(7), w.hub.read, w.clock)
+  expect(await same.open(place(w), sealed)).toBe('the secret')
+  const other = new KeyRing(new Uint8Array(32).fill(8), w.hub.read, w.clock)
+  await expect(other.open(place(w), sealed)).rejects.toBeInstanceOf(NotOpened)
+  await expect(record(w.hub, async tx => ({ result: await other.checkCanary(tx) }))).rejects.toBeInstanceOf(WrongMasterKey)
+})
+
+test('the tag of a secret tells equal from unequal and nothing else', async () => {
+  const w = await world()
+  const { tag } = w.hub.keys
+  expect(tag('a')).toBe(tag('a'))
+  expect(tag('a')).not.toBe(tag('b'))
+  expect(tag('a')).toMatch(/^hmac:[0-9a-f]{16}$/)
+})

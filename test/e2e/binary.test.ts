@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import manifest from '../../package.json'
+import { call, fullToken, installation, runProgram, startHub, until } from '../support/binary'
+import { freePort } from '../support/postgres'
+
+const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
+const tokenForm = /^bw_live_[0-9A-Za-z]{36}\n$/
+
+describe('the command line', () => {
+  test('--version prints the version alone, for each program and in each command', async () => {
+    for (const name of ['bailiwick', 'bailiwick-agent', 'bailiwick-probe'] as const) {
+      expect(await runProgram(name, ['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' })
+    }
+    expect((await runProgram('bailiwick', ['serve', '--version'])).out).toBe(`${manifest.version}\n`)
+  })
+
+  test('--help of every command shows an example', async () => {
+    const { out } = await runProgram('bailiwick', ['--help'])
+    const named = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)].map(match => match[1]!).filter(name => name !== 'help' && name !== 'bailiwick')
+    expect(named).toContain('serve')
+    for (const name of named) {
+      const help = await runProgram('bailiwick', [name, '--help'])
+      expect({ name, code: help.code, example: /Examples:\n {2}\S/.test(help.out) }).toEqual({ name, code: 0, example: true })
+    }
+  })
+
+  test.each([
+    [[]], [['nonsense']], [['serve', '--nonsense']], [['token', 'create', '--full']], [['token', 'create', '--name', 'x']],
+    [['token', 'create', '--name', 'x', '--permission', 'dns.fly']], [['token', 'create', '--name', 'x', '--full', '--read-only']],
+    [['token', 'create', '--name', 'x', '--full', '--expires-in', 'soon']], [['user', 'create', '--email', 'nobody', '--name', 'x']],
+    [['agent', 'run']], [['probe']],
+  ])('a wrong command line is exit code 2 and says why: %j', async args => {
+    const { code, out, err } = await runProgram('bailiwick', args)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).not.toBe('')
+    expect(err).not.toContain('    at ')
+  })
+
+  test('agent and probe are the same program as the binaries of their own', async () => {
+    for (const name of ['agent', 'probe'] as const) {
+      const own = await runProgram(`bailiwick-${name}`, ['--help'])
+      expect(own.code).toBe(0)
+      expect(await runProgram('bailiwick', [name, '--help'])).toEqual(own)
+      expect((await runProgram(`bailiwick-${name}`, ['enrol'])).code).toBe(2)
+    }
+  })
+
+  test.each([
+    ['BAILIWICK_LISTEN', 'everywhere', /^BAILIWICK_LISTEN: .*HOST:PORT/],
+    ['BAILIWICK_BASE_URL', 'https://hub.example.com/path', /^BAILIWICK_BASE_URL: .*without path/],
+    ['BAILIWICK_TRUSTED_PROXIES', '10.0.0.0/99', /^BAILIWICK_TRUSTED_PROXIES: /],
+    ['BAILIWICK_STOP_SECONDS', 'ten', /^BAILIWICK_STOP_SECONDS: .*whole number/],
+    ['BAILIWICK_MASTER_KEY_FILE', '/nowhere/key', /^BAILIWICK_MASTER_KEY_FILE: .*no file \/nowhere\/key/],
+    ['BAILIWICK_TLS_CERT', '/nowhere/cert', /^BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together/],
+  ])('%s set to %s stops the start with one sentence', async (name, value, sentence) => {
+    await using here = await installation()
+    const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0'].slice(0, name === 'BAILIWICK_LISTEN' ? 1 : 3), { env: { [name]: value } })
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(sentence)
+    expect(err.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('openapi prints the document', async () => {
+    const { code, out } = await runProgram('bailiwick', ['openapi'])
+    expect(code).toBe(0)
+    const document = JSON.parse(out)
+    expect(document.openapi).toStartWith('3.1')
+    expect(Object.keys(document.paths)).toContain('/v1/tokens')
+  })
+})
+
+describe('a hub on an empty folder', () => {
+  test('answers, makes the first user by the setup link once, and stops when told', async () => {
+    await using here = await installation()
+    const hub = await startHub(here)
+    expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
+    expect(hub.out()).toContain(`Bailiwick ${manifest.version} serves at ${hub.url}\n`)
+    const link = await until('the setup link', async () => /first user at (\S+)\n/.exec(hub.out())?.[1])
+    expect(link).toStartWith(`${hub.url}/setup#`)
+    const setup = { token: link.split('#')[1], email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }
+    expect((await call(hub, '', 'GET', '/v1/setup')).body).toEqual({ open: true })
+    expect((await call(hub, '', 'POST', '/v1/setup', { ...setup, token: 'wrong' })).status).toBe(403)
+    expect((await call(hub, '', 'POST', '/v1/setup', setup)).status).toBe(201)
+    expect((await call(hub, '', 'POST', '/v1/setup', setup)).status).toBe(403)
+    expect((await call(hub, '', 'POST', '/v1/sessions', { email: setup.email, password: setup.password })).status).toBe(201)
+    for (const line of hub.err().split('\n').filter(Boolean)) expect(JSON.parse(line)).toHaveProperty('level')
+
+    const began = performance.now()
+    expect(await hub.stop()).toBe(0)
+    expect(performance.now() - began).toBeLessThan(8000)
+
+    const again = await startHub(here)
+    expect(again.out()).not.toContain('/setup#')
+    expect(await again.stop('SIGINT')).toBe(0)
+  })
+
+  test('makes tokens while it runs, which work at once', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const made = await here.run(['token', 'create', '--name', 'scripts', '--permission', 'account.read', '--expires-in', '90d'])
+    expect(made.code).toBe(0)
+    expect(made.out).toMatch(tokenForm)
+    const listed = await call(hub, made.out.trim(), 'GET', '/v1/tokens')
+    expect(listed.status).toBe(200)
+    const [token] = listed.body.data
+    expect(token).toMatchObject({ name: 'scripts', mode: 'scoped', permissions: ['account.read'] })
+    expect(Date.parse(token.expires_at) - Date.parse(token.created_at)).toBe(90 * 24 * 3600 * 1000)
+    expect((await call(hub, made.out.trim(), 'POST', '/v1/tokens', { name: 'more', permissions: ['account.read'] })).status).toBe(403)
+    expect((await call(hub, await fullToken(here), 'GET', '/v1/tokens')).body.data).toHaveLength(2)
+  })
+
+  test('says which BAILIWICK_ variables name nothing', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here, { env: { BAILIWICK_LISTENN: 'x' } })
+    expect(hub.err()).toContain('BAILIWICK_LISTENN names no setting')
+  })
+
+  test('is well by its own health command, and not once it is gone', async () => {
+    await using here = await installation()
+    const hub = await startHub(here)
+    expect(await here.run(['health', '--url', hub.url])).toEqual({ code: 0, out: 'ok\n', err: '' })
+    await hub.stop()
+    expect((await here.run(['health', '--url', hub.url])).code).toBe(1)
+  })
+
+  test('stops at once at the second signal', async () => {
+    await using here = await installation()
+    const hub = await startHub(here)
+    // Keeps a request open, which a stop waits for.
+    const held = new ReadableStream({ start: control => control.enqueue(new TextEncoder().encode('{')) })
+    const request = fetch(`${hub.url}/v1/sessions`, { method: 'POST', body: held, headers: { 'content-type': 'application/json' } }).catch(() => null)
+    process.kill(hub.pid, 'SIGTERM')
+    await until('the first signal heard', async () => hub.err().includes('"stopping"'))
+    expect(await hub.stop()).toBe(0)
+    await request
+  })
+})
+
+describe('a data folder', () => {
+  test('that is empty is enough for a token', async () => {
+    await using here = await installation()
+    const made = await here.run(['token', 'create', '--name', 'first', '--full'])
+    expect(made.code).toBe(0)
+    expect(made.out).toMatch(tokenForm)
+    await using hub = await startHub(here)
+    expect((await call(hub, made.out.trim(), 'GET', '/v1/tokens')).status).toBe(200)
+    const unknown = await here.run(['token', 'create', '--name', 'x', '--full', '--workspace', 'nowhere'])
+    expect(unknown).toMatchObject({ code: 1, out: '', err: 'There is no workspace with the id or name nowhere.\n' })
+  })
+
+  test.skipIf(onPostgres)('serves one hub at a time', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const second = await here.run(['serve', '--listen', '127.0.0.1:0'])
+    expect(second).toMatchObject({ code: 1, out: '' })
+    expect(second.err).toContain(`in use by the hub with process id ${hub.pid}`)
+    expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
+  })
+
+  test.skipIf(onPostgres)('is taken over from a hub that was killed', async () => {
+    await using here = await installation()
+    const hub = await startHub(here)
+    const token = await fullToken(here)
+    expect(await hub.stop('SIGKILL')).not.toBe(0)
+    await using next = await startHub(here)
+    expect((await call(next, token, 'GET', '/v1/tokens')).status).toBe(200)
+  })
+
+  test.skipIf(onPostgres)('is closed to other users', async () => {
+    await using here = await installation()
+    await fullToken(here)
+    for (const name of ['master.key', 'bailiwick.db']) expect(statSync(join(here.folder, name)).mode & 0o077).toBe(0)
+  })
+
+  test('with another master key is refused in plain words, and left as it was', async () => {
+    await using here = await installation()
+    const token = await fullToken(here)
+    const other = join(here.folder, 'other.key')
+    writeFileSync(other, `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 })
+    const refused = await here.run(['serve', '--listen', '127.0.0.1:0'], { env: { BAILIWICK_MASTER_KEY_FILE: other } })
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('The master key is not the one this database was made with')
+    expect(refused.err).not.toContain('    at ')
+    await using hub = await startHub(here)
+    expect((await call(hub, token, 'GET', '/v1/tokens')).status).toBe(200)
+  })
+
+  test('cannot be served where the port is taken', async () => {
+    await using here = await installation()
+    const port = await freePort()
+    using taken = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    const refused = await here.run(['serve', '--listen', `127.0.0.1:${taken.port}`])
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(`port ${port} is in use`)
+  })
+
+  test('is migrated ahead of the start, and its state told', async () => {
+    await using here = await installation()
+    const missing = await here.run(['migrate', '--status'])
+    expect(missing.code).toBe(1)
+    expect(missing.out).toMatch(/^missing {2}0000_/)
+    const migrated = await here.run(['migrate'])
+    expect(migrated).toMatchObject({ code: 0, err: '' })
+    expect(migrated.out).toEndWith('The database is up to date.\n')
+    expect((await here.run(['migrate', '--status'])).code).toBe(0)
+  })
+})
+
+describe('doctor', () => {
+  test('finds an empty folder good, and makes nothing in it', async () => {
+    await using here = await installation()
+    const { code, out } = await here.run(['doctor', '--listen', '127.0.0.1:0'])
+    expect({ code, fails: /^fail/m.test(out) }).toEqual({ code: 0, fails: false })
+    expect(existsSync(join(here.folder, 'bailiwick.db'))).toBe(false)
+    expect(existsSync(join(here.folder, 'master.key'))).toBe(false)
+  })
+
+  test('finds a running hub good', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const { code, out } = await here.run(['doctor', '--listen', '127.0.0.1:0'])
+    expect(out).toContain('The master key is the one the database was made with.')
+    expect(code).toBe(0)
+    expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
+  })
+
+  test('names what is wrong: a setting, another key, a taken port, an unknown variable', async () => {
+    await using here = await installation()
+    await fullToken(here)
+    const setting = await here.run(['doctor'], { env: { BAILIWICK_STOP_SECONDS: 'ten' } })
+    expect({ code: setting.code, named: /^fail +settings +BAILIWICK_STOP_SECONDS/m.test(setting.out) }).toEqual({ code: 1, named: true })
+
+    const other = join(here.folder, 'other.key')
+    writeFileSync(other, `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 })
+    const key = await here.run(['doctor', '--listen', '127.0.0.1:0'], { env: { BAILIWICK_MASTER_KEY_FILE: other } })
+    expect({ code: key.code, named: /^fail +master key fits +The database was made with the key/m.test(key.out) }).toEqual({ code: 1, named: true })
+
+    using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const port = await here.run(['doctor', '--listen', `127.0.0.1:${taken.port}`], { env: { BAILIWICK_NONSENSE: '1' } })
+    expect(port.code).toBe(1)
+    expect(port.out).toMatch(/^fail +port +Port \d+ on 127\.0\.0\.1 is in use by another program/m)
+    expect(port.out).toMatch(/^warn +unknown settings +BAILIWICK_NONSENSE/m)
+  })
+})
+
+describe('users from the command line', () => {
+  test('are made, listed, disabled, and given a new password', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const signIn = async (password: string) => (await call(hub, '', 'POST', '/v1/sessions', { email: 'ada@example.com', password })).status
+    const make = ['user', 'create', '--email', 'Ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator']
+    expect((await here.run(make, { input: 'short\n' }))).toMatchObject({ code: 1, err: 'The password must have at least 10 characters.\n' })
+    expect((await here.run(make, { input: 'correct horse battery\n' })).out).toMatch(/^usr_[0-9a-z]{26}\n$/)
+    expect((await here.run(make, { input: 'correct horse battery\n' }))).toMatchObject({ code: 1, err: 'There is a user with the e-mail ada@example.com already.\n' })
+    expect((await here.run(['user', 'list'])).out).toBe('ada@example.com\tAda\tdefault:owner\toperator\n')
+    expect(await signIn('correct horse battery')).toBe(201)
+
+    const file = join(here.folder, 'password')
+    writeFileSync(file, 'another horse battery\n')
+    expect((await here.run(['user', 'set-password', 'ada@example.com', '--password-file', file])).code).toBe(0)
+    expect(await signIn('correct horse battery')).toBe(401)
+    expect(await signIn('another horse battery')).toBe(201)
+
+    expect((await here.run(['user', 'disable', 'ada@example.com'])).code).toBe(0)
+    expect(await signIn('another horse battery')).toBe(401)
+    expect((await here.run(['user', 'enable', 'ada@example.com'])).code).toBe(0)
+    expect(await signIn('another horse battery')).toBe(201)
+    expect((await here.run(['user', 'disable', 'bob@example.com'])).code).toBe(1)
+
+    const audit = await call(hub, await fullToken(here), 'GET', '/v1/audit-events?action=account.user.*')
+    expect(audit.body.data.map((one: any) => one.action)).toEqual([
+      'account.user.enable', 'account.user.disable', 'account.user.set_password', 'account.user.create',
+    ])
+    expect(audit.body.data[0]).toMatchObject({ actor: { type: 'operator' }, context: { channel: 'cli' } })
+  })
+})

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { runs } from '../support/suite'
+
+/** Programs the real suites meet, the Debian package that brings each, and how to see that it is there. */
+const counterparts: { package: string; present(): boolean }[] = [
+  { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') || Bun.which('initdb') !== null },
+  { package: 'borgbackup', present: () => Bun.which('borg') !== null },
+  { package: 'borgmatic', present: () => Bun.which('borgmatic') !== null },
+  { package: 'curl', present: () => Bun.which('curl') !== null },
+  { package: 'chromium', present: () => Bun.which('chromium') !== null },
+  { package: 'systemd', present: () => Bun.which('systemd-analyze') !== null },
+  { package: 'python3', present: () => Bun.which('python3') !== null },
+]
+const tries = 3
+
+/**
+ * Installs what is missing with apt-get, as root.
+ * @returns the packages that are still missing, whose tests cannot run
+ */
+export async function installCounterparts(): Promise<string[]> {
+  const missing = () => counterparts.filter(one => !one.present()).map(one => one.package)
+  const wanted = missing()
+  if (wanted.length === 0 || process.getuid?.() !== 0 || !Bun.which('apt-get')) return wanted
+  const env = { DEBIAN_FRONTEND: 'noninteractive' }
+  for (let at = 1; at <= tries && missing().length > 0; at++) {
+    if (at > 1) await Bun.sleep(5000 * at)
+    // An older list can name packages that the mirror has no more.
+    if (!(await runs(['apt-get', 'update', '-qq'], env))) continue
+    await runs(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...missing()], env)
+  }
+  return missing()
+}
+
+if (import.meta.main) {
+  const missing = await installCounterparts()
+  if (missing.length > 0) process.stdout.write(`Not installed: ${missing.join(', ')}. Install them as root with: apt-get install ${missing.join(' ')}\n`)
+  process.exit(missing.length === 0 ? 0 : 1)
+}

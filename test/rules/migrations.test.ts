@@ -1,0 +1,150 @@
+import { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import { migrations } from '../../migrations/list'
+import { MigrationRefused, migratePostgres, migrateSqlite, type Migration } from '../../src/core/db/migrate'
+
+const server = process.env.BAILIWICK_DATABASE_URL
+
+const first: Migration = {
+  tag: '0000_first',
+  sql: `create table parents (id text primary key not null, name text);
+--> statement-breakpoint
+create table children (id text primary key not null, parent_id text not null references parents(id) on delete cascade);`,
+}
+// As drizzle-kit writes the rebuild of a table on SQLite: it turns foreign keys off inside the transaction, where that does nothing.
+const rebuild: Migration = {
+  tag: '0001_rebuild',
+  sql: `PRAGMA foreign_keys=OFF;--> statement-breakpoint
+CREATE TABLE __new_parents (id text PRIMARY KEY NOT NULL, name text NOT NULL);--> statement-breakpoint
+INSERT INTO __new_parents(id, name) SELECT id, name FROM parents;--> statement-breakpoint
+DROP TABLE parents;--> statement-breakpoint
+ALTER TABLE __new_parents RENAME TO parents;--> statement-breakpoint
+PRAGMA foreign_keys=ON;`,
+}
+
+function database(): Database {
+  const db = new Database(':memory:')
+  db.run('PRAGMA foreign_keys=ON')
+  return db
+}
+
+describe('on SQLite', () => {
+  test('each step is applied once, in order', () => {
+    const db = database()
+    expect(migrateSqlite(db, [first])).toEqual(['0000_first'])
+    expect(migrateSqlite(db, [first, rebuild])).toEqual(['0001_rebuild'])
+    expect(migrateSqlite(db, [first, rebuild])).toEqual([])
+  })
+
+  test('children survive the rebuild of their parents', () => {
+    const db = database()
+    migrateSqlite(db, [first])
+    db.run(`insert into parents values ('p', 'one')`)
+    db.run(`insert into children values ('c', 'p')`)
+    migrateSqlite(db, [first, rebuild])
+    expect(db.query('select * from children').all()).toEqual([{ id: 'c', parent_id: 'p' }])
+    expect(db.query('select * from parents').all()).toEqual([{ id: 'p', name: 'one' }])
+    // And they are children as before.
+    expect(() => db.run(`insert into children values ('d', 'nobody')`)).toThrow('FOREIGN KEY')
+    db.run(`delete from parents`)
+    expect(db.query('select * from children').all()).toEqual([])
+  })
+
+  test('a step that would leave children without a parent is undone', () => {
+    const db = database()
+    migrateSqlite(db, [first])
+    db.run(`insert into parents values ('p', 'one')`)
+    db.run(`insert into children values ('c', 'p')`)
+    const orphan = { tag: '0001_orphan', sql: 'delete from parents;' }
+    expect(() => migrateSqlite(db, [first, orphan])).toThrow(MigrationRefused)
+    expect(db.query('select count(*) as n from parents').get()).toEqual({ n: 1 })
+    expect(migrateSqlite(db, [first, rebuild])).toEqual(['0001_rebuild'])
+  })
+
+  test('a step that was changed after it was applied is refused', () => {
+    const db = database()
+    migrateSqlite(db, [first])
+    expect(() => migrateSqlite(db, [{ ...first, sql: `${first.sql} ` }])).toThrow('0000_first differs')
+  })
+
+  test('a database of a newer version is refused', () => {
+    const db = database()
+    migrateSqlite(db, [first, rebuild])
+    expect(() => migrateSqlite(db, [first])).toThrow('0001_rebuild, which this version does not know')
+  })
+})
+
+test.skipIf(!server)('on PostgreSQL a changed step and a newer database are refused', async () => {
+  await onFreshDatabase(async url => {
+    const sql = new SQL(url, { max: 1 })
+    try {
+      const second = { tag: '0001_second', sql: 'create table more (id text primary key)' }
+      expect(await migratePostgres(sql, [first, second])).toEqual(['0000_first', '0001_second'])
+      expect(await migratePostgres(sql, [first, second])).toEqual([])
+      expect(migratePostgres(sql, [{ ...first, sql: `${first.sql} ` }, second])).rejects.toThrow('0000_first differs')
+      expect(migratePostgres(sql, [first])).rejects.toThrow('0001_second, which this version does not know')
+    } finally {
+      await sql.close()
+    }
+  })
+})
+
+test('three processes that start at once on one empty database find one installation', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-start-'))
+  const key = join(folder, 'key')
+  writeFileSync(key, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
+  const start = async (url: string | null) => {
+    const env = { ...process.env, BAILIWICK_DATA: folder, BAILIWICK_MASTER_KEY_FILE: key, BAILIWICK_DATABASE_URL: url ?? '' }
+    const runs = [1, 2, 3].map(n => Bun.spawn([process.execPath, 'src/bin/hub.ts', 'token', 'create', '--name', `number ${n}`, '--full'], { env, stdout: 'pipe', stderr: 'pipe' }))
+    const ends = await Promise.all(runs.map(async run => ({ out: await new Response(run.stdout).text(), err: await new Response(run.stderr).text(), code: await run.exited })))
+    expect(ends.map(({ code, err }) => ({ code, err }))).toEqual(Array.from({ length: 3 }, () => ({ code: 0, err: '' })))
+    expect(new Set(ends.map(one => one.out)).size).toBe(3)
+  }
+  const facts = `select (select count(*) from workspaces) as workspaces, (select count(*) from tokens) as tokens, (select count(*) from _migrations) as steps`
+  const expected = (steps: number) => ({ workspaces: 1, tokens: 3, steps })
+  try {
+    if (server) {
+      await onFreshDatabase(async url => {
+        await start(url)
+        const sql = new SQL(url, { max: 1 })
+        const [row] = await sql.unsafe(facts)
+        await sql.close()
+        expect(Object.fromEntries(Object.entries(row).map(([name, n]) => [name, Number(n)]))).toEqual(expected(migrations.postgres.length))
+      })
+    } else {
+      await start(null)
+      const db = new Database(join(folder, 'bailiwick.db'), { readonly: true })
+      expect(db.query(facts).get()).toEqual(expected(migrations.sqlite.length))
+      db.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 30_000)
+
+test('the list of steps is that of the journals, and both engines have the same', () => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const journal = JSON.parse(readFileSync(`migrations/${engine}/meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] }
+    expect(migrations[engine].map(step => step.tag)).toEqual(journal.entries.map(entry => entry.tag))
+    for (const { tag, sql } of migrations[engine]) expect(sql).toBe(readFileSync(`migrations/${engine}/${tag}.sql`, 'utf8'))
+  }
+  expect(migrations.sqlite.map(step => step.tag)).toEqual(migrations.postgres.map(step => step.tag))
+})
+
+async function onFreshDatabase(fn: (url: string) => Promise<void>): Promise<void> {
+  const name = `migrations_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  const admin = new SQL(server!, { max: 1 })
+  await admin.unsafe(`create database ${name}`)
+  try {
+    const url = new URL(server!)
+    url.pathname = `/${name}`
+    await fn(url.href)
+  } finally {
+    await admin.unsafe(`drop database if exists ${name} with (force)`)
+    await admin.close()
+  }
+}

@@ -1,0 +1,25 @@
+import { startPostgres } from './support/postgres'
+import { closingLine, runs, runTests, testFiles, type Counts } from './support/suite'
+
+// The suite that needs neither root nor a network: `bun run test`, or with --postgres on a throw-away PostgreSQL server.
+const onPostgres = process.argv.includes('--postgres')
+const files = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
+
+let counts: Counts
+if (onPostgres) {
+  const server = await startPostgres()
+  try {
+    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, ['--timeout=20000'])
+  } finally {
+    await server.stop()
+  }
+} else {
+  const typed = await runs([process.execPath, 'check', '--no-script'])
+  counts = await runTests(files)
+  if (!typed) {
+    process.stdout.write('The type check failed; its errors are above the tests.\n')
+    counts.failed++
+  }
+}
+process.stdout.write(`${closingLine(counts)}\n`)
+process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)

@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** How many tests of a run passed, failed and were skipped. */
+export interface Counts { passed: number; failed: number; skipped: number }
+
+/** Test files below these folders, without those below the ones left out; sorted, so that every machine runs them in one order. */
+export function testFiles(folders: string[], without: string[] = []): string[] {
+  return folders
+    .flatMap(folder => [...new Bun.Glob(`${folder}/**/*.test.ts`).scanSync('.')])
+    .filter(file => !without.some(folder => file.startsWith(`${folder}/`)))
+    .sort()
+}
+
+/** Runs test files with bun, its output shown as it comes; the counts are those of its JUnit report. */
+export async function runTests(files: string[], env: Record<string, string> = {}, args: string[] = []): Promise<Counts> {
+  if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 }
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-report-'))
+  const report = join(folder, 'junit.xml')
+  try {
+    const run = Bun.spawn([process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...args, ...files.map(file => `./${file}`)], {
+      env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit',
+    })
+    const exitCode = await run.exited
+    const counts = readCounts(report)
+    // A file that cannot be loaded, or a crash, is in the exit code alone.
+    if (exitCode !== 0 && counts.failed === 0) counts.failed = 1
+    return counts
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The closing line of a run. */
+export const closingLine = ({ passed, failed, skipped }: Counts): string => `${passed} passed, ${failed} failed, ${skipped} skipped`
+
+export const add = (a: Counts, b: Counts): Counts => ({ passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped })
+
+/** Runs a command with its output shown. True when it ended well. */
+export async function runs(command: string[], env: Record<string, string> = {}): Promise<boolean> {
+  return (await Bun.spawn(command, { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' }).exited) === 0
+}
+
+function readCounts(report: string): Counts {
+  let head: string
+  try {
+    head = /<testsuites\b[^>]*>/.exec(readFileSync(report, 'utf8'))?.[0] ?? ''
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 }
+  }
+  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
+  const failed = count('failures') + count('errors')
+  const skipped = count('skipped')
+  return { passed: count('tests') - failed - skipped, failed, skipped }
+}
