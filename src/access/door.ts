@@ -23,9 +23,17 @@ import { touchSession } from './sessions'
 /** The part of Bun's server that tells where a request came from. */
 export interface Peer { requestIP(request: Request): { address: string } | null }
 
+const originals = new WeakMap<Request, Request>()
+/** Lets a request that the hub made out of a received one stand for it: the same caller, the same id. */
+export function standingFor(made: Request, received: Request): Request {
+  originals.set(made, received)
+  return made
+}
+
 const requestIds = new WeakMap<Request, string>()
 /** The id of a request, the same for its whole life; answers carry it as X-Request-Id. */
-export function requestId(request: Request): string {
+export function requestId(asked: Request): string {
+  const request = originals.get(asked) ?? asked
   let id = requestIds.get(request)
   if (!id) requestIds.set(request, (id = newId('req')))
   return id
@@ -33,7 +41,7 @@ export function requestId(request: Request): string {
 
 /** Where a request came from: the socket's address, or what a trusted proxy says. */
 export function callerAddress(hub: Hub, request: Request, peer: Peer | null): string {
-  const socket = peer?.requestIP(request)?.address ?? '127.0.0.1'
+  const socket = peer?.requestIP(originals.get(request) ?? request)?.address ?? '127.0.0.1'
   return clientAddress(socket, request.headers, hub.config.trustedProxies)
 }
 
@@ -59,7 +67,8 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     const search = new URL(request.url).searchParams
     const query = spec.query ? readQuery(spec.query, search) : readQuery(noParameters, search)
     const raw = spec.method === 'GET' || spec.rawBody ? new Uint8Array(0) : await readJson.bytes(request, spec.body !== undefined)
-    const body = spec.body ? readJson.parse(raw) : undefined
+    // Where nothing is required, no body means no wishes.
+    const body = spec.body ? (raw.length === 0 && !(spec.body.required as string[] | undefined)?.length ? {} : readJson.parse(raw)) : undefined
     if (spec.body) {
       const problems = fieldProblems(spec.body, body)
       if (problems.length > 0) throw invalid(problems)

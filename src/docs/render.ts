@@ -47,7 +47,8 @@ const marked = new Marked({
     table(token) {
       const row = (cells: typeof token.header, name: 'th' | 'td') =>
         `<tr>${cells.map(cell => `<${name}${name === 'th' ? ' scope="col"' : ''}>${this.parser.parseInline(cell.tokens)}</${name}>`).join('')}</tr>`
-      return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header, 'th')}</thead><tbody>${token.rows.map(one => row(one, 'td')).join('')}</tbody></table></div>\n`
+      const body = token.rows.map(one => row(one, 'td')).join('')
+      return `<div class="table" tabindex="0" role="region" aria-label="Table"><table><thead>${row(token.header, 'th')}</thead><tbody>${body}</tbody></table></div>\n`
     },
   },
 })

@@ -1,5 +1,5 @@
 import { Elysia, type AnyElysia } from 'elysia'
-import { callerAddress, problemAnswer, requestId, type Peer } from '../access/door'
+import { callerAddress, problemAnswer, requestId, standingFor, type Peer } from '../access/door'
 import { limiterOf } from '../access/limiter'
 import { noCredentials } from '../access/rate-limits'
 import type { Hub } from '../core/hub'
@@ -17,19 +17,28 @@ export { apiAreas } from './areas'
 export function makeApp(hub: Hub, worker: Worker): AnyElysia {
   const metrics = new Metrics(hub, worker)
   const arrivals = new WeakMap<Request, number>()
+  // What onError answers, onAfterResponse is not told.
   const failures = new WeakMap<Request, number>()
+  const failed = (request: Request, answer: Response) => {
+    failures.set(request, answer.status)
+    return answer
+  }
   let app: AnyElysia = new Elysia({ name: 'hub', normalize: false })
     .decorate('hub', hub)
     .decorate('worker', worker)
     .onRequest(({ request }) => { arrivals.set(request, performance.now()) })
     .onError(async ({ code, error, request, server }) => {
-      const answer = code === 'NOT_FOUND' ? await unmatched(hub, app, request, server) : problemAnswer(hub, error, requestId(request))
-      failures.set(request, answer.status)
-      return answer
+      if (code !== 'NOT_FOUND') return failed(request, problemAnswer(hub, error, requestId(request)))
+      const other = meant(hub, app, request)
+      if (!other) return failed(request, unmatched(hub, app, request, server))
+      // Counted as what it stands for, and once.
+      arrivals.delete(request)
+      return failed(request, await answerFor(app, request, other))
     })
     .onAfterResponse(({ request, set, response, route }) => {
       const status = failures.get(request) ?? (response instanceof Response ? response.status : Number(set.status ?? 200))
-      metrics.answered(request.method, route ?? 'none', status, (performance.now() - arrivals.get(request)!) / 1000)
+      const arrived = arrivals.get(request)
+      if (arrived !== undefined) metrics.answered(request.method, route ?? 'none', status, (performance.now() - arrived) / 1000)
       if (!hub.log.isLevelEnabled('debug')) return
       hub.log.debug({ request_id: requestId(request), method: request.method, path: redactPath(new URL(request.url).pathname), status }, 'answered')
     })
@@ -58,14 +67,24 @@ function operatorRoutes(hub: Hub, worker: Worker, metrics: Metrics): AnyElysia {
     })
 }
 
-/** A path that no route serves with this method: HEAD is answered as GET without its body, another known method is a 405, the rest a 404. */
-async function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Peer | null): Promise<Response> {
-  const path = new URL(request.url).pathname
-  const methods = [...new Set(app.routes.filter(one => fits(one.path, path)).map(one => one.method))]
-  if (request.method === 'HEAD' && methods.includes('GET')) {
-    const answer = await app.handle(new Request(request.url, { headers: request.headers }))
-    return new Response(null, { status: answer.status, headers: answer.headers })
-  }
+/** The request that one without a route stands for: HEAD for a GET, and on the ping host an address without `/ping`. Null when for none. */
+function meant(hub: Hub, app: AnyElysia, request: Request): Request | null {
+  const url = new URL(request.url)
+  if (request.method === 'HEAD' && methodsAt(app, url.pathname).includes('GET')) return new Request(request.url, { headers: request.headers })
+  // A UUID, or a ping key; nothing else at the root has this form.
+  const bare = /^\/([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22})(\/|$)/
+  if (hub.config.pingHost === null || url.hostname.toLowerCase() !== hub.config.pingHost || !bare.test(url.pathname)) return null
+  return new Request(`${url.origin}/ping${url.pathname}${url.search}`, request)
+}
+
+async function answerFor(app: AnyElysia, request: Request, other: Request): Promise<Response> {
+  const answer = await app.handle(standingFor(other, request))
+  return request.method === 'HEAD' ? new Response(null, { status: answer.status, headers: answer.headers }) : answer
+}
+
+/** A path that no route serves with this method: another known method is a 405, the rest a 404. */
+function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Peer | null): Response {
+  const methods = methodsAt(app, new URL(request.url).pathname)
   const verdict = limiterOf(hub).take([noCredentials(callerAddress(hub, request, server), hub.config.anonymousPerMinute)], hub.clock.now())
   const id = requestId(request)
   if (!verdict.allowed) return problemAnswer(hub, tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated }), id)
@@ -73,6 +92,8 @@ async function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Pee
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
   return problemAnswer(hub, new Problem('method_not_allowed', `${request.method} is not served here; ${allow} are.`, { headers: { Allow: allow } }), id)
 }
+
+const methodsAt = (app: AnyElysia, path: string): string[] => [...new Set(app.routes.filter(one => fits(one.path, path)).map(one => one.method))]
 
 function fits(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')

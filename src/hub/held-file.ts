@@ -22,11 +22,10 @@ export class HeldFile {
 
   /** Answers 200, or 304 to whoever has it. */
   answer(request: Request, status = 200): Response {
-    const headers: Record<string, string> = {
-      'Content-Type': this.type, ETag: this.etag, Vary: 'Accept-Encoding', 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff', ...this.headers,
-    }
+    const cached = { ETag: this.etag, Vary: 'Accept-Encoding', 'Cache-Control': 'no-cache' }
     const known = request.headers.get('if-none-match')
-    if (status === 200 && known?.split(',').some(one => one.trim() === this.etag)) return new Response(null, { status: 304, headers })
+    if (status === 200 && known?.split(',').some(one => one.trim() === this.etag)) return new Response(null, { status: 304, headers: cached })
+    const headers: Record<string, string> = { ...cached, 'Content-Type': this.type, 'X-Content-Type-Options': 'nosniff', ...this.headers }
     if (this.bytes.length < leastGzipped || !/\bgzip\b(?!\s*;\s*q=0(?:\.0+)?(?:,|$))/.test(request.headers.get('accept-encoding') ?? '')) {
       return new Response(this.bytes, { status, headers })
     }

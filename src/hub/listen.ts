@@ -2,30 +2,75 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { BadSetting, type Config } from '../core/config'
+import { sha256Hex } from '../core/crypto'
+import type { Log } from '../core/log'
 
 // Above the API's own limit of 1 MiB, so that the API answers with a problem and not Bun with an empty 413.
 const largestRequest = 8 * 1024 * 1024
 
+/** The hub's open port. */
+export interface Listening {
+  server(): Server<unknown>
+  /** Takes up a renewed certificate: connections that are open finish on the old one, new ones get the new. */
+  renewTls(log: Log): Promise<void>
+}
+
 /**
  * Serves the app where the settings say. A machine without IPv6 serves the default `[::]` on 0.0.0.0.
- * @throws BadSetting when the address is taken or not of this machine
+ * @throws BadSetting when the address is taken or not of this machine, or the certificate cannot be used
  */
-export function bindWithFallback(app: AnyElysia, config: Config): Server<unknown> {
+export function listen(app: AnyElysia, config: Config): Listening {
   const { host, port } = config.listen
-  try {
-    return bind(app, config, host, port)
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code
-    if (host === '::' && code !== 'EADDRINUSE') return bind(app, config, '0.0.0.0', port)
-    if (code === 'EADDRINUSE') throw new BadSetting(`BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`)
-    throw new BadSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
+  let tls = readTls(config)
+  const server = open()
+  // A server that was stopped no longer knows where it was.
+  const [ownHost, ownPort] = [server.hostname!, server.port!]
+  return { server: () => app.server as Server<unknown>, renewTls }
+
+  function open(): Server<unknown> {
+    try {
+      return bind(app, host, port, tls)
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code
+      if (host === '::' && code !== 'EADDRINUSE') return bind(app, '0.0.0.0', port, tls)
+      if (code === 'EADDRINUSE') throw new BadSetting(`BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`)
+      throw new BadSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
+    }
+  }
+
+  async function renewTls(log: Log): Promise<void> {
+    if (!tls) return
+    const found = readTls(config)!
+    if (found.fingerprint === tls.fingerprint) return
+    const old = app.server as Server<unknown>
+    // Bun cannot change the certificate of an open port: the port is closed and opened again, which takes about a millisecond.
+    void old.stop()
+    try {
+      bind(app, ownHost, ownPort, found)
+      tls = found
+      log.info({ certificate: config.tlsCert }, 'the renewed certificate is in use')
+    } catch (error) {
+      bind(app, ownHost, ownPort, tls)
+      log.error({ err: error, certificate: config.tlsCert }, 'the renewed certificate cannot be used; the old one stays')
+      tls = { ...tls, fingerprint: found.fingerprint }
+    }
   }
 }
 
-function bind(app: AnyElysia, config: Config, hostname: string, port: number): Server<unknown> {
-  app.listen({
-    hostname, port, maxRequestBodySize: largestRequest, idleTimeout: 60,
-    ...(config.tlsCert && config.tlsKey && { tls: { cert: readFileSync(config.tlsCert), key: readFileSync(config.tlsKey) } }),
-  })
+interface Tls { cert: string; key: string; fingerprint: string }
+
+function readTls(config: Config): Tls | null {
+  if (!config.tlsCert || !config.tlsKey) return null
+  try {
+    const [cert, key] = [readFileSync(config.tlsCert, 'utf8'), readFileSync(config.tlsKey, 'utf8')]
+    return { cert, key, fingerprint: sha256Hex(cert + key) }
+  } catch (error) {
+    throw new BadSetting(`BAILIWICK_TLS_CERT: the certificate or its key cannot be read (${(error as Error).message}).`)
+  }
+}
+
+function bind(app: AnyElysia, hostname: string, port: number, tls: Tls | null): Server<unknown> {
+  // Elysia would share the port with any other process that asks for it, and a second hub would take half of the requests.
+  app.listen({ hostname, port, reusePort: false, development: false, maxRequestBodySize: largestRequest, idleTimeout: 60, ...(tls && { tls: { cert: tls.cert, key: tls.key } }) })
   return app.server as Server<unknown>
 }

@@ -13,6 +13,8 @@ import { Problem, tryAgain } from '../core/problem'
 import { tallied, tallies, type TallyName } from '../core/tally'
 import { version } from '../core/version'
 
+const jobStates: readonly (typeof jobs.$inferSelect)['state'][] = ['ready', 'running', 'failed']
+
 /** The figures of one hub, in the text format of Prometheus. */
 export class Metrics {
   private readonly registry = new Registry()
@@ -35,7 +37,7 @@ export class Metrics {
       name: 'bailiwick_jobs', help: 'Jobs in the database, of all its hubs, by kind and state.', labelNames: ['kind', 'state'], registers,
       async collect() {
         this.reset()
-        for (const kind of Object.keys(worker.counts())) for (const state of jobs.state.enumValues) this.set({ kind, state }, 0)
+        for (const kind of Object.keys(worker.counts())) for (const state of jobStates) this.set({ kind, state }, 0)
         const rows = await hub.read.select({ kind: jobs.kind, state: jobs.state, n: count() }).from(jobs).groupBy(jobs.kind, jobs.state)
         for (const { kind, state, n } of rows) this.set({ kind, state }, n)
       },

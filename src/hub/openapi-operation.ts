@@ -18,14 +18,18 @@ export const headers: Record<string, JsonSchema> = {
 /** Headers of requests, for `#/components/parameters`. */
 export const parameters: Record<string, JsonSchema> = {
   'Idempotency-Key': {
-    name: 'Idempotency-Key', in: 'header', example: '8e03978e-40d5-43dd-bc93-6894a57f9324', schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+    name: 'Idempotency-Key', in: 'header', example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
     description: 'Makes a retry safe: within 24 hours, a second request with the same key gets the answer of the first and does nothing.',
   },
   'If-Match': {
     name: 'If-Match', in: 'header', example: '"3.k2f9x1"', schema: { type: 'string' },
     description: 'ETag of the version the edit starts from. The part before the dot counts; another version is answered with 412.',
   },
-  'If-None-Match': { name: 'If-None-Match', in: 'header', example: '"3.k2f9x1"', schema: { type: 'string' }, description: 'ETag of what is known already; when it still holds the answer is 304.' },
+  'If-None-Match': {
+    name: 'If-None-Match', in: 'header', example: '"3.k2f9x1"', schema: { type: 'string' },
+    description: 'ETag of what is known already; when it still holds the answer is 304.',
+  },
   'Bailiwick-Workspace': {
     name: 'Bailiwick-Workspace', in: 'header', example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', schema: { type: 'string' },
     description: 'With a session cookie: the workspace that is meant; the one last used when absent. A token has one workspace and ignores it.',

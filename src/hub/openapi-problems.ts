@@ -108,7 +108,8 @@ function response(status: number, codes: readonly ProblemCode[]): JsonSchema {
   return {
     description: `${says} Codes: ${codes.map(code => `\`${code}\``).join(', ')}.`,
     // Who is not known yet is not counted yet.
-    headers: Object.fromEntries(['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']), ...headers].map(name => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: Object.fromEntries(['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']), ...headers]
+      .map(name => [name, { $ref: `#/components/headers/${name}` }])),
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: problemExample(codes[0]!) } },
   }
 }

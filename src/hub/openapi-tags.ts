@@ -6,6 +6,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Events', description: 'What happened: the feed, and the kinds there are.' },
   { name: 'Messages', description: 'What webhook endpoints receive.' },
   { name: 'Tokens', description: 'API tokens and what they may do.' },
+  { name: 'Workspaces', description: 'Workspaces and plans.' },
   { name: 'Audit', description: 'The log of every action.' },
   { name: 'Sessions', description: 'Signing in and out of the dashboard.' },
   { name: 'Setup', description: 'The first user of a new installation.' },

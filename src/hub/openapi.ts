@@ -17,7 +17,7 @@ export interface OpenApiDocument {
   tags: { name: string; description: string }[]
   paths: Record<string, Record<string, JsonSchema>>
   webhooks: Record<string, JsonSchema>
-  components: { schemas: Record<string, JsonSchema>; responses: Record<string, JsonSchema>; parameters: Record<string, JsonSchema>; headers: Record<string, JsonSchema>; securitySchemes: Record<string, JsonSchema> }
+  components: Record<'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes', Record<string, JsonSchema>>
   externalDocs: JsonSchema
 }
 
@@ -32,9 +32,12 @@ export async function openapiDocument(baseUrl: string = defaultBaseUrl): Promise
   const written = await (document ??= writeDocument())
   return {
     ...written,
-    info: { ...info, contact: { name: 'Handbook of this installation', url: `${baseUrl}/docs` } },
+    info: { ...info, contact: { name: 'Bailiwick', url: `${baseUrl}/docs` } },
     // A variable, as in the interface: whoever reads the document elsewhere puts their own address there.
-    servers: [{ url: '{base_url}', description: 'This installation.', variables: { base_url: { default: baseUrl, description: 'Address under which clients reach the hub.' } } }],
+    servers: [{
+      url: '{base_url}', description: 'This installation.',
+      variables: { base_url: { default: baseUrl, description: 'Address under which clients reach the hub.' } },
+    }],
     externalDocs: { description: 'Handbook', url: `${baseUrl}/docs` },
   }
 }
@@ -54,7 +57,8 @@ const texts = new Map<string, string>()
 const info = {
   title: 'Bailiwick', version,
   summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring and dynamic IP.',
-  description: 'The REST API of a Bailiwick installation. Requests and answers are JSON; errors are problem details (RFC 9457). The handbook says more about each convention.',
+  description: 'The REST API of a Bailiwick installation. Requests and answers are JSON; errors are problem details (RFC 9457). '
+    + 'The handbook says more about each convention.',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 

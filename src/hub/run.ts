@@ -22,7 +22,7 @@ import { lockFolder } from './folder-lock'
 import { joinHubs, leaveHubs, renewPresence } from './presence'
 import { startTimetable } from './timetable'
 import { startHeartbeats } from '../features/heartbeats/watch'
-import { bindWithFallback } from './listen'
+import { listen } from './listen'
 
 /**
  * Opens the database and the keys: what the command line needs, and what a running hub starts from.
@@ -66,10 +66,11 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
     await hub.store.listen(jobsChannel, from => { if (from !== hub.id) worker.wake() })
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     const app = makeApp(hub, worker)
-    const server = bindWithFallback(app, config)
+    const listening = listen(app, config)
+    const server = listening.server()
     hub.baseUrl = baseUrl(config, server.port!)
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
-    const stopTimetable = startTimetable(hub, worker)
+    const stopTimetable = startTimetable(hub, worker, listening)
     worker.wake()
     const setupLink = (await hasUsers(hub.read)) ? null : `${hub.baseUrl}/setup#${await setupToken(hub)}`
 
@@ -78,8 +79,8 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
       const limit = config.stopSeconds * 1000
       stopTimetable()
       heartbeats.stop()
-      await Promise.all([Promise.race([server.stop(), Bun.sleep(limit)]), worker.stop(limit)])
-      await server.stop(true)
+      await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
+      await listening.server().stop(true)
       await heartbeats.settled()
       await flushUses(hub)
       await leaveHubs(hub)

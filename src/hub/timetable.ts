@@ -10,14 +10,16 @@ import { reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
+import type { Listening } from './listen'
 import { renewPresence } from './presence'
 
 /** When anything runs by itself: the whole schedule. Each entry may run in every hub at once, so each only claims, renews or deletes. */
-export function startTimetable(hub: Hub, worker: Worker): () => void {
+export function startTimetable(hub: Hub, worker: Worker, listening: Listening): () => void {
   const entries: { name: string; pattern: string; run(): Promise<unknown> }[] = [
     { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
     { name: 'catch-up', pattern: '* * * * * *', run: async () => { worker.wake(); await catchUp(hub) } },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
+    { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },

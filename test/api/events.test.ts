@@ -9,7 +9,8 @@ afterEach(closeWorlds)
 const raiseExpiring = ({ hub, acme }: World) => record(hub, async () => ({
   result: undefined,
   events: [{
-    workspaceId: acme.workspaceId, kind: 'domain.expiring' as const, resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
+    workspaceId: acme.workspaceId, kind: 'domain.expiring' as const,
+    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
     data: { domain: 'example.com', expires_at: '2027-01-31' },
   }],
 }))
@@ -21,10 +22,13 @@ test('events are listed newest first, each as its kind tells it', async () => {
   await raiseAlert(here)
   await raiseAlert(here)
   const { body } = await here.acme.call('GET', '/v1/events')
-  expect(body.data.map((one: any) => [one.kind, one.sequence])).toEqual([['monitor.alert', 2], ['monitor.alert', 1], ['domain.expiring', 1]])
+  expect(body.data.map((one: any) => [one.kind, one.sequence])).toEqual([
+    ['monitor.alert', 2], ['monitor.alert', 1], ['domain.expiring', 1],
+  ])
   expect(body.data[2]).toEqual({
     id: expect.stringMatching(/^evt_/), kind: 'domain.expiring', occurred_at: '2026-11-21T10:00:00.000Z',
-    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' }, sequence: 1, data: { domain: 'example.com', expires_at: '2027-01-31' },
+    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' }, sequence: 1,
+    data: { domain: 'example.com', expires_at: '2027-01-31' },
   })
   expect(body.data[0].data).toEqual(eventKind('monitor.alert')!.example)
   expect((await here.acme.call('GET', `/v1/events/${body.data[2].id}`)).body).toEqual(body.data[2])

@@ -153,3 +153,17 @@ test('a client in a loop is asked to wait', async () => {
   expect(refused).toHaveLength(1)
   expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0)
 })
+
+test('on the ping host the UUID alone is an address', async () => {
+  const w = await world({ BAILIWICK_PING_HOST: 'ping.example.com' })
+  const hb = await heartbeat(w)
+  const at = async (host: string, path: string) => {
+    const answer = await w.app.handle(new Request(`http://${host}${path}`, { headers: { host } }))
+    return [answer.status, answer.headers.get('content-type')?.split(';')[0]]
+  }
+  expect(await at('ping.example.com', `/${hb.uuid}`)).toEqual([200, 'text/plain'])
+  expect(await at('ping.example.com:8484', `/${hb.uuid}/fail`)).toEqual([200, 'text/plain'])
+  expect(await at('ping.example.com', `/${crypto.randomUUID()}`)).toEqual([404, 'text/plain'])
+  expect((await at('localhost', `/${hb.uuid}`))[0]).toBe(404)
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)).body.data.map((one: any) => one.kind)).toEqual(['fail', 'success'])
+})

@@ -22,7 +22,8 @@ test('an endpoint tells its secret once, and a hint of it afterwards', async () 
   const made = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, description: 'Chat room' })
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({
-    url: somewhere.url, description: 'Chat room', events: ['monitor.alert'], active: true, status: 'enabled', disabled_reason: null, version: 1,
+    url: somewhere.url, description: 'Chat room', events: ['monitor.alert'], active: true, status: 'enabled',
+    disabled_reason: null, version: 1,
   })
   expect(made.body.id).toMatch(/^whe_/)
   expect(made.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -72,7 +73,8 @@ test('a secret may be given, and a malformed one is refused with the rule and wi
   const refused = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, secret: 'correct horse battery' })
   expect(refused.status).toBe(422)
   expect(refused.body.errors).toEqual([{
-    pointer: '#/secret', code: 'format', detail: 'A webhook secret is whsec_ followed by the padded base64 of 24 to 64 random bytes.',
+    pointer: '#/secret', code: 'format',
+    detail: 'A webhook secret is whsec_ followed by the padded base64 of 24 to 64 random bytes.',
   }])
   expect(refused.text).not.toContain('battery')
 })
@@ -102,7 +104,8 @@ test('choosing a kind needs read on its area, and so does sending it elsewhere',
   expect(made.status).toBe(201)
 
   const path = `/v1/webhook-endpoints/${made.body.id}`
-  expect((await both.call('PATCH', path, { events: ['monitor.alert', 'dns.records_changed'] })).body.required_permission).toBe('dns.read')
+  const added = await both.call('PATCH', path, { events: ['monitor.alert', 'dns.records_changed'] })
+  expect(added.body.required_permission).toBe('dns.read')
   expect((await hooks.call('PATCH', path, { url: 'http://127.0.0.1:9/mine' })).body.required_permission).toBe('monitoring.read')
   expect((await hooks.call('PATCH', path, { events: ['monitor.alert'], description: 'same kinds' })).status).toBe(200)
   expect((await acme.call('GET', path)).body.url).toBe(somewhere.url)
@@ -119,7 +122,8 @@ test('an endpoint is edited by merge patch, held to the version its caller saw',
   const stale = await acme.call('PATCH', path, { description: 'lost' }, { 'if-match': etag })
   expect(stale.status).toBe(412)
   expect((await acme.call('DELETE', path, undefined, { 'if-match': etag })).status).toBe(412)
-  for (const wrong of [{ secret: 'whsec_x' }, { status: 'enabled' }, { description: null }]) expect((await acme.call('PATCH', path, wrong)).status).toBe(422)
+  const wrong = [{ secret: 'whsec_x' }, { status: 'enabled' }, { description: null }]
+  for (const patch of wrong) expect((await acme.call('PATCH', path, patch)).status).toBe(422)
   expect((await acme.call('DELETE', path)).status).toBe(204)
   expect((await acme.call('GET', path)).status).toBe(404)
   expect((await acme.call('DELETE', path)).status).toBe(404)
@@ -130,7 +134,11 @@ test('another workspace finds no endpoint, and a reader changes none', async () 
   const here = await world()
   const { id } = await endpointAt(here, somewhere.url)
   const path = `/v1/webhook-endpoints/${id}`
-  for (const [method, body, at] of [['GET', undefined, path], ['PATCH', { description: 'mine' }, path], ['DELETE', undefined, path], ['POST', {}, `${path}/test`], ['POST', {}, `${path}/enable`]] as const) {
+  const calls = [
+    ['GET', undefined, path], ['PATCH', { description: 'mine' }, path], ['DELETE', undefined, path],
+    ['POST', {}, `${path}/test`], ['POST', {}, `${path}/enable`],
+  ] as const
+  for (const [method, body, at] of calls) {
     expect((await here.rival.call(method, at, body)).status).toBe(404)
     expect((await here.stranger.call(method, at, body)).status).toBe(401)
     if (method !== 'GET') expect((await here.readOnly.call(method, at, body)).status).toBe(403)
@@ -142,8 +150,11 @@ test('another workspace finds no endpoint, and a reader changes none', async () 
 test('the list is filtered by switch, state, kind and text', async () => {
   const here = await world()
   const a = await endpointAt(here, 'http://127.0.0.1:9/a', { description: 'Pager of the night' })
-  const b = await endpointAt(here, 'http://127.0.0.1:9/b', { active: false, events: ['domain.expiring', 'watched_domain.available'] })
-  const ids = async (query: string) => (await here.acme.call('GET', `/v1/webhook-endpoints?${query}`)).body.data.map((one: any) => one.id)
+  const b = await endpointAt(here, 'http://127.0.0.1:9/b', {
+    active: false, events: ['domain.expiring', 'watched_domain.available'],
+  })
+  const ids = async (query: string) =>
+    (await here.acme.call('GET', `/v1/webhook-endpoints?${query}`)).body.data.map((one: any) => one.id)
   expect(await ids('')).toEqual([b.id, a.id])
   expect(await ids('active=true')).toEqual([a.id])
   expect(await ids('active=false')).toEqual([b.id])
@@ -164,7 +175,9 @@ test('the plan limits how many a workspace has', async () => {
     return { result: undefined }
   })
   forgetCallers(hub)
-  const make = () => rival.call('POST', '/v1/webhook-endpoints', { url: 'https://hooks.example.com/', events: ['domain.expiring'] })
+  const make = () => rival.call('POST', '/v1/webhook-endpoints', {
+    url: 'https://hooks.example.com/', events: ['domain.expiring'],
+  })
   const [first] = [await make(), await make()]
   const third = await make()
   expect(third.status).toBe(403)
@@ -176,14 +189,19 @@ test('the plan limits how many a workspace has', async () => {
 test('a customer’s endpoint may not lead into a private network, and is not told where it led', async () => {
   const { hub, rival, audited } = await world()
   const leads: Record<string, string[]> = {
-    'inside.example.com': ['10.1.2.3'], 'half.example.com': ['93.184.216.34', '127.0.0.1'], 'good.example.com': ['93.184.216.34'], 'cloud.example.com': ['169.254.169.254'],
+    'inside.example.com': ['10.1.2.3'], 'half.example.com': ['93.184.216.34', '127.0.0.1'], 'good.example.com': ['93.184.216.34'],
+    'cloud.example.com': ['169.254.169.254'],
   }
   hub.resolve = async name => leads[name] ?? []
   const refusals: [string, string][] = [
-    ['https://inside.example.com/', 'blocked_address'], ['https://half.example.com/', 'blocked_address'], ['https://cloud.example.com/', 'blocked_address'],
-    ['https://127.0.0.1/', 'blocked_address'], ['https://[::1]/', 'blocked_address'], ['https://0x7f.1/', 'blocked_address'], ['https://localhost/', 'blocked_address'],
-    ['https://[::ffff:10.0.0.1]/', 'blocked_address'], ['https://nowhere.example.com/', 'dns'], ['http://good.example.com/', 'invalid_url'],
-    ['https://user:pass@good.example.com/', 'invalid_url'], ['https://good.example.com/#x', 'invalid_url'], ['https://good.example.com:25/', 'invalid_url'],
+    ['https://inside.example.com/', 'blocked_address'], ['https://half.example.com/', 'blocked_address'],
+    ['https://cloud.example.com/', 'blocked_address'],
+    ['https://127.0.0.1/', 'blocked_address'], ['https://[::1]/', 'blocked_address'], ['https://0x7f.1/', 'blocked_address'],
+    ['https://localhost/', 'blocked_address'],
+    ['https://[::ffff:10.0.0.1]/', 'blocked_address'], ['https://nowhere.example.com/', 'dns'],
+    ['http://good.example.com/', 'invalid_url'],
+    ['https://user:pass@good.example.com/', 'invalid_url'], ['https://good.example.com/#x', 'invalid_url'],
+    ['https://good.example.com:25/', 'invalid_url'],
     ['ftp://good.example.com/', 'invalid_url'], ['good.example.com', 'invalid_url'],
   ]
   for (const [url, code] of refusals) {
@@ -194,7 +212,9 @@ test('a customer’s endpoint may not lead into a private network, and is not to
     expect(answer.body.errors[0].detail).toContain(code)
     expect(answer.text).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1|169\.254|93\.184/)
   }
-  const made = await rival.call('POST', '/v1/webhook-endpoints', { url: 'https://good.example.com/hook?x=1', events: ['domain.expiring'] })
+  const made = await rival.call('POST', '/v1/webhook-endpoints', {
+    url: 'https://good.example.com/hook?x=1', events: ['domain.expiring'],
+  })
   expect(made.status).toBe(201)
   const moved = await rival.call('PATCH', `/v1/webhook-endpoints/${made.body.id}`, { url: 'https://inside.example.com/' })
   expect(moved.body.errors[0]).toMatchObject({ pointer: '#/url', code: 'blocked_address' })
@@ -212,7 +232,9 @@ test('the operator’s endpoint may lead into the own network, but not to the hu
   expect(await at('http://169.254.169.254/latest/')).toBe(422)
 })
 
-test.each([['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as const)('npm %s verifies a test message, and so does node:crypto', async (_, Webhook) => {
+const verifiers = [['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as const
+
+test.each(verifiers)('npm %s verifies a test message, and so does node:crypto', async (_, Webhook) => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response('thanks', { status: 201, headers: { 'x-theirs': 'yes' } })
@@ -221,7 +243,8 @@ test.each([['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as cons
   const sent = await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
   expect(sent.status).toBe(200)
   expect(sent.body).toMatchObject({
-    endpoint_id: id, event_id: null, event: 'monitor.alert', test: true, resource: null, sequence: null, status: 'delivered', reason: null, attempt_count: 1,
+    endpoint_id: id, event_id: null, event: 'monitor.alert', test: true, resource: null, sequence: null, status: 'delivered',
+    reason: null, attempt_count: 1,
     next_attempt_at: null, finished_at: '2026-11-21T10:00:00.000Z',
   })
   expect(sent.body.attempts).toHaveLength(1)
@@ -236,7 +259,9 @@ test.each([['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as cons
   expect(JSON.parse(message!.body)).toEqual({ event: 'monitor.alert', data: eventKind('monitor.alert')!.example as any })
   expect(message!.headers.get('x-service-test')).toBe('1')
   expect(message!.headers.get('webhook-id')).toBe(sent.body.message_id)
-  expect(message!.headers.get('x-service-signature')).toBe(`sha256=${createHmac('sha256', secret).update(message!.body).digest('hex')}`)
+  expect(message!.headers.get('x-service-signature')).toBe(
+    `sha256=${createHmac('sha256', secret).update(message!.body).digest('hex')}`,
+  )
   setSystemTime(here.clock.now())
   try {
     new Webhook(secret).verify(message!.body, Object.fromEntries(message!.headers))
@@ -305,7 +330,10 @@ test('the catalogue lists every kind with a schema and an example, the public co
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')
   expect(one.body).toMatchObject({
     kind: 'domain.expiring', area: 'domains', version: 1, example: { domain: 'example.com' },
-    schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', required: ['domain', 'expires_at'], additionalProperties: false },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', required: ['domain', 'expires_at'],
+      additionalProperties: false,
+    },
   })
   expect(list.body.data[0]).toEqual(one.body)
   expect((await acme.call('GET', '/v1/event-kinds/domain.gone')).status).toBe(404)

@@ -30,7 +30,7 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
   const port = await freePort()
   const settings = {
     listen_addresses: '127.0.0.1', unix_socket_directories: folder, fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off',
-    max_connections: '300', shared_buffers: '64MB', autovacuum: 'off', wal_level: 'minimal', max_wal_senders: '0', log_min_messages: 'fatal',
+    max_connections: '1000', shared_buffers: '64MB', autovacuum: 'off', wal_level: 'minimal', max_wal_senders: '0', log_min_messages: 'fatal',
   }
   const server = Bun.spawn([
     ...asPostgres, join(programs, 'postgres'), '-D', cluster, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),

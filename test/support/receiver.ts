@@ -32,15 +32,20 @@ export function receiver(): Receiver {
     },
   })
   servers.push(server)
-  const here: Receiver = { url: `http://127.0.0.1:${server.port}/hook`, received: [], answer: () => new Response(null, { status: 204 }) }
+  const here: Receiver = {
+    url: `http://127.0.0.1:${server.port}/hook`, received: [], answer: () => new Response(null, { status: 204 }),
+  }
   return here
 }
 
 /** Raises `monitor.alert`, with the catalogue's example, in acme. */
-export async function raiseAlert({ hub, acme }: World, resourceId = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', workspaceId = acme.workspaceId): Promise<void> {
+export async function raiseAlert(
+  { hub, acme }: World, resourceId = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', workspaceId = acme.workspaceId,
+): Promise<void> {
   const data = eventKind('monitor.alert')!.example as EventData<'monitor.alert'>
   await record(hub, async () => ({
-    result: undefined, events: [{ workspaceId, kind: 'monitor.alert' as const, resource: { type: 'heartbeat', id: resourceId }, data }],
+    result: undefined,
+    events: [{ workspaceId, kind: 'monitor.alert' as const, resource: { type: 'heartbeat', id: resourceId }, data }],
   }))
 }
 

@@ -17,7 +17,7 @@ export class Worker {
   private readonly running = new Map<string, Set<Promise<void>>>()
   private timer: Timer | null = null
   private timerAt = Infinity
-  private looking = false
+  private looking: Promise<void> | null = null
   private lookAgain = false
   private stopped = false
   private readonly off: () => void
@@ -31,8 +31,11 @@ export class Worker {
   wake(): void {
     if (this.stopped) return
     if (this.looking) { this.lookAgain = true; return }
-    this.looking = true
-    void this.look().finally(() => { this.looking = false })
+    this.looking = this.look().finally(() => {
+      this.looking = null
+      // Asked for after the last look had ended and before this line.
+      if (this.lookAgain) this.wake()
+    })
   }
 
   /** Claims nothing more and waits until the runs under way have ended, at most `limitMs`. */
@@ -40,18 +43,18 @@ export class Worker {
     this.stopped = true
     this.off()
     this.timer?.cancel()
-    const under = [...this.running.values()].flatMap(set => [...set])
-    await Promise.race([Promise.allSettled(under), Bun.sleep(limitMs)])
+    await Promise.race([this.drained(), Bun.sleep(limitMs)])
   }
 
   /** Resolves when nothing is due and nothing runs: how tests wait, and how a stop drains. */
   async idle(): Promise<void> {
     for (;;) {
-      const under = [...this.running.values()].flatMap(set => [...set])
-      if (under.length > 0) { await Promise.allSettled(under); continue }
+      await this.drained()
       const now = this.hub.clock.now()
       const next = await Promise.all(this.kinds.map(kind => nextRunAt(this.hub.read, kind.kind)))
-      if (!this.looking && !next.some(at => at !== null && at <= now)) return
+      // Looked at again, since a job may have been claimed and started while the question was answered.
+      const busy = this.looking !== null || this.underWay().length > 0
+      if (!busy && !next.some(at => at !== null && at <= now)) return
       this.wake()
       await Bun.sleep(1)
     }
@@ -60,6 +63,16 @@ export class Worker {
   /** Runs under way, by kind. */
   counts(): Record<string, number> {
     return Object.fromEntries([...this.running].map(([kind, set]) => [kind, set.size]))
+  }
+
+  /** Waits for the claim under way, which may start runs, and then for the runs. */
+  private async drained(): Promise<void> {
+    await this.looking
+    await Promise.allSettled(this.underWay())
+  }
+
+  private underWay(): Promise<void>[] {
+    return [...this.running.values()].flatMap(set => [...set])
   }
 
   private async look(): Promise<void> {

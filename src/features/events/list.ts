@@ -38,11 +38,13 @@ export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
   return eventView(row)
 }
 
-const readableKinds = (ctx: Ctx): string[] => eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
+const readableKinds = (ctx: Ctx): string[] =>
+  eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
 
 function eventView(row: EventRow): EventView {
   const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
   return {
-    id: row.id, kind: row.kind, occurred_at: instant(row.occurredAt), resource: { type: row.resourceType, id: row.resourceId }, sequence: row.sequence, data,
+    id: row.id, kind: row.kind, occurred_at: instant(row.occurredAt), resource: { type: row.resourceType, id: row.resourceId },
+    sequence: row.sequence, data,
   }
 }

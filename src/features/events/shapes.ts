@@ -11,7 +11,8 @@ export const Event = Shape({
   data: Type.Record(Type.String(), Type.Unknown(), { description: 'What is told of it, as the kind’s schema says.' }),
 }, { $id: 'Event', description: 'A fact that happened.', examples: [{
   id: 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m', kind: 'domain.expiring', occurred_at: '2026-11-21T10:00:00.000Z',
-  resource: { type: 'domain', id: 'dom_01jd8f3q7eeb9bv0w0r8c7hq2m' }, sequence: 1, data: { domain: 'example.com', expires_at: '2027-01-31' },
+  resource: { type: 'domain', id: 'dom_01jd8f3q7eeb9bv0w0r8c7hq2m' }, sequence: 1,
+  data: { domain: 'example.com', expires_at: '2027-01-31' },
 }] })
 export const EventList = ListOf(Event)
 export type EventView = Static<typeof Event>

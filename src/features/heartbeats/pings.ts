@@ -5,6 +5,7 @@ import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { Problem } from '../../core/problem'
+import { tally } from '../../core/tally'
 import { dueChanged } from './alarm'
 import { tell } from './alerts'
 import { readHeartbeats, writePings, writeStates } from './ping-writes'
@@ -42,7 +43,6 @@ class PingQueue {
   private waiting: Waiting[] = []
   private draining = false
   private last: Promise<unknown> = Promise.resolve()
-  written = 0
   constructor(private readonly hub: Hub) {}
 
   /** @throws Problem 503 `overloaded` when more wait than can be written soon */
@@ -67,7 +67,7 @@ class PingQueue {
       const batch = this.waiting.splice(0, largestBatch)
       try {
         const { taken, earliestDue } = await record(this.hub, tx => takeBatch(tx, batch.map(one => one.arrival)))
-        this.written += batch.length
+        for (const one of taken) if (one) tally(this.hub, 'heartbeat_pings', one.kind)
         dueChanged(this.hub, earliestDue)
         batch.forEach((one, place) => one.resolve(taken[place]!))
       } catch (error) {

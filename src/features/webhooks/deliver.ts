@@ -66,10 +66,11 @@ function putOff(delivery: Delivery, payload: DeliverPayload, now: number): JobDr
   return deliverJobFor(delivery, now + Math.round(pause), { ...payload, waits: waits + 1 })
 }
 
-/** Marks a delivery as in flight, unless a resend or an end came first. From here on a resend is refused until the try has ended. */
+/** Marks a delivery as in flight, unless a resend or an end came first; a resend is refused until the try has ended. */
 async function begin(hub: Hub, delivery: Delivery): Promise<boolean> {
   return await record(hub, async tx => {
-    const rows = await tx.update(webhookDeliveries).set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: hub.clock.now() })
+    const rows = await tx.update(webhookDeliveries)
+      .set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: hub.clock.now() })
       .where(mine(delivery)).returning({ id: webhookDeliveries.id })
     return { result: rows.length === 1 }
   })
@@ -91,13 +92,19 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
 
   const { endedAs } = delivery
   if (endedAs) {
-    await move(tx, delivery, { status: endedAs.status, reason: endedAs.reason, finishedAt: endedAs.finished_at, endedAs: null, updatedAt: now })
+    await move(tx, delivery, {
+      status: endedAs.status, reason: endedAs.reason, finishedAt: endedAs.finished_at, endedAs: null, updatedAt: now,
+    })
     return told
   }
-  const due = nextRetry({ attempt: await scheduledTries(tx, delivery.id), nowMs: now, random: Math.random, retryAfter: tried.retryAfter })
+  const due = nextRetry({
+    attempt: await scheduledTries(tx, delivery.id), nowMs: now, random: Math.random, retryAfter: tried.retryAfter,
+  })
   if (due === null) return { ...told, ...await end(tx, hub, delivery, { status: 'exhausted', reason: tried.reason }) }
   const obstacle = obstacleOf(endpoint)
-  if (obstacle === 'endpoint_deleted') return { ...told, ...await end(tx, hub, delivery, { status: 'cancelled', reason: obstacle }) }
+  if (obstacle === 'endpoint_deleted') {
+    return { ...told, ...await end(tx, hub, delivery, { status: 'cancelled', reason: obstacle }) }
+  }
   if (obstacle) {
     await move(tx, delivery, { status: 'held', reason: obstacle, updatedAt: now })
     return told
@@ -123,7 +130,8 @@ async function end(tx: Tx, hub: Hub, delivery: Delivery, as: { status: FinalStat
 
 /** Writes the try down. False when the delivery is gone, with its workspace. */
 async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean> {
-  const rows = await tx.update(webhookDeliveries).set({ attemptCount: tried.row.number }).where(mine(delivery)).returning({ id: webhookDeliveries.id })
+  const rows = await tx.update(webhookDeliveries).set({ attemptCount: tried.row.number }).where(mine(delivery))
+    .returning({ id: webhookDeliveries.id })
   if (rows.length === 0) return false
   await tx.insert(webhookAttempts).values({ id: newId('att'), deliveryId: delivery.id, ...tried.row })
   return true
@@ -131,7 +139,8 @@ async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean
 
 /** Tries of the schedule so far: a resend takes the place of the one that waited and uses none up. */
 async function scheduledTries(tx: Tx, deliveryId: string): Promise<number> {
-  const [row] = await tx.select({ n: count() }).from(webhookAttempts).where(and(eq(webhookAttempts.deliveryId, deliveryId), eq(webhookAttempts.trigger, 'auto')))
+  const [row] = await tx.select({ n: count() }).from(webhookAttempts)
+    .where(and(eq(webhookAttempts.deliveryId, deliveryId), eq(webhookAttempts.trigger, 'auto')))
   return Math.max(1, row!.n)
 }
 
@@ -140,5 +149,6 @@ async function move(tx: Tx, delivery: Delivery, to: Partial<Delivery>): Promise<
 }
 
 const mine = (delivery: Delivery) => and(
-  eq(webhookDeliveries.id, delivery.id), eq(webhookDeliveries.version, delivery.version), inArray(webhookDeliveries.status, [...open]),
+  eq(webhookDeliveries.id, delivery.id), eq(webhookDeliveries.version, delivery.version),
+  inArray(webhookDeliveries.status, [...open]),
 )

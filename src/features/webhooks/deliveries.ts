@@ -17,7 +17,8 @@ import { deliveryStates, finalStates, webhookAttempts, webhookDeliveries, type F
 import { refuseTooOften } from './too-often'
 
 export const deliveryListing: Listing<Delivery> = {
-  name: 'webhook-deliveries', table: webhookDeliveries as never, id: webhookDeliveries.id, idOf: row => row.id, owner: webhookDeliveries.workspaceId,
+  name: 'webhook-deliveries', table: webhookDeliveries as never, id: webhookDeliveries.id, idOf: row => row.id,
+  owner: webhookDeliveries.workspaceId,
   defaultSort: '-id',
   filters: {
     status: wordsFilter(webhookDeliveries.status, deliveryStates, 'Only those of these states.'),
@@ -30,19 +31,21 @@ export const deliveryListing: Listing<Delivery> = {
   sorts: { created_at: { column: webhookDeliveries.createdAt, read: row => row.createdAt } },
 }
 
-export const listDeliveries = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookDeliveryView>> => listPage(ctx, deliveryListing, query, deliveryView)
+export const listDeliveries = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookDeliveryView>> =>
+  listPage(ctx, deliveryListing, query, deliveryView)
 
 /** @throws Problem 404 */
 export async function getDelivery(ctx: Ctx, id: string): Promise<WebhookDeliveryDetail> {
   const row = await deliveryOf(ctx.hub.read, ctx, id)
-  const attempts = await ctx.hub.read.select().from(webhookAttempts).where(eq(webhookAttempts.deliveryId, id)).orderBy(asc(webhookAttempts.number))
+  const attempts = await ctx.hub.read.select().from(webhookAttempts).where(eq(webhookAttempts.deliveryId, id))
+    .orderBy(asc(webhookAttempts.number))
   const body = await readableBody(ctx, row)
   return { ...deliveryView(row), attempts: attempts.map(one => attemptView(one, body)) }
 }
 
 /**
- * Sends a delivery once more and now: the same id and bytes under a new signature. The try that waited is called off, and the schedule goes
- * on from this one; a delivery that had ended and is not taken now stays as it had ended.
+ * Sends a delivery once more and now: the same id and bytes under a new signature. The try that waited is called off, and the
+ * schedule goes on from this one; a delivery that had ended and is not taken now stays as it had ended.
  * @throws Problem 404, 409 while it is in flight or its endpoint takes nothing, 412, 429
  */
 export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliveryView> {
@@ -56,11 +59,17 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
     const now = ctx.hub.clock.now()
     const endedAs = isFinal(row.status) ? { status: row.status, reason: row.reason, finished_at: row.finishedAt } : row.endedAs
     const [changed] = await tx.update(webhookDeliveries)
-      .set({ status: 'pending', reason: null, nextAttemptAt: now, finishedAt: null, endedAs, version: row.version + 1, updatedAt: now })
-      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.version, row.version), eq(webhookDeliveries.status, row.status))).returning()
+      .set({
+        status: 'pending', reason: null, nextAttemptAt: now, finishedAt: null, endedAs, version: row.version + 1, updatedAt: now,
+      })
+      .where(and(
+        eq(webhookDeliveries.id, id), eq(webhookDeliveries.version, row.version), eq(webhookDeliveries.status, row.status),
+      ))
+      .returning()
     if (!changed) throw conflict('The delivery was tried at this very moment. Look at it again.')
     return {
-      result: deliveryView(changed), target: target('webhook_delivery', { id, name: row.event }), before: deliveryView(row), after: deliveryView(changed),
+      result: deliveryView(changed), target: target('webhook_delivery', { id, name: row.event }),
+      before: deliveryView(row), after: deliveryView(changed),
       jobs: [{ ...deliverJobFor(changed, now, { manual: true }), priority: 10 }],
     }
   })
@@ -75,7 +84,8 @@ const obstacles = {
 const isFinal = (status: Delivery['status']): status is FinalState => finalStates.includes(status as never)
 
 async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery> {
-  const [row] = await read.select().from(webhookDeliveries).where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.workspaceId, ctx.workspaceId)))
+  const [row] = await read.select().from(webhookDeliveries)
+    .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('webhook delivery')
   return row
 }

@@ -17,11 +17,13 @@ export type DeliverPayload = {
 export const deliverKind = 'webhooks.deliver'
 
 /**
- * The job of a delivery's next try. A delivery has one waiting job at most, and the latest draft is the one that counts. Each try is
- * a job of its own: the queue sets aside jobs that were taken too often, which a long schedule must not come near.
+ * The job of a delivery's next try. A delivery has one waiting job at most, and the latest draft is the one that counts. Each
+ * try is a job of its own: the queue sets aside jobs that were taken too often, which a long schedule must not come near.
  */
 export function deliverJobFor(
-  delivery: Pick<Delivery, 'id' | 'endpointId' | 'version' | 'attemptCount'>, at: number, more: Omit<DeliverPayload, 'delivery_id' | 'version'> = {},
+  delivery: Pick<Delivery, 'id' | 'endpointId' | 'version' | 'attemptCount'>,
+  at: number,
+  more: Omit<DeliverPayload, 'delivery_id' | 'version'> = {},
 ): JobDraft {
   return {
     kind: deliverKind,
@@ -35,5 +37,5 @@ export function deliverJobFor(
   }
 }
 
-/** Pauses after a run that broke on our side: doubling from one second to five minutes, without an end, since no delivery may be lost. */
+/** Pauses after a run that broke on our side: doubling from 1 s to 5 min, without an end, since no delivery may be lost. */
 export const untilDone = (attempts: number): number => Math.min(1_000 * 2 ** (attempts - 1), 300_000)

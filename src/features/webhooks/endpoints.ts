@@ -23,7 +23,8 @@ import { refuseTarget } from './target'
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing: Listing<Endpoint> = {
-  name: 'webhook-endpoints', table: webhookEndpoints as never, id: webhookEndpoints.id, idOf: row => row.id, owner: webhookEndpoints.workspaceId,
+  name: 'webhook-endpoints', table: webhookEndpoints as never, id: webhookEndpoints.id, idOf: row => row.id,
+  owner: webhookEndpoints.workspaceId,
   defaultSort: '-id',
   filters: {
     active: {
@@ -38,13 +39,18 @@ export const endpointListing: Listing<Endpoint> = {
     q: searchFilter([webhookEndpoints.url, webhookEndpoints.description], 'Only those whose URL or description holds this text.'),
     ...timeFilters('created_at', webhookEndpoints.createdAt),
   },
-  sorts: { url: { column: webhookEndpoints.url, read: row => row.url }, created_at: { column: webhookEndpoints.createdAt, read: row => row.createdAt } },
+  sorts: {
+    url: { column: webhookEndpoints.url, read: row => row.url },
+    created_at: { column: webhookEndpoints.createdAt, read: row => row.createdAt },
+  },
 }
 
-export const listEndpoints = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookEndpointView>> => listPage(ctx, endpointListing, query, endpointView)
+export const listEndpoints = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookEndpointView>> =>
+  listPage(ctx, endpointListing, query, endpointView)
 
 /** @throws Problem 404 */
-export const getEndpoint = async (ctx: Ctx, id: string): Promise<WebhookEndpointView> => endpointView(await endpointOf(ctx.hub.read, ctx, id))
+export const getEndpoint = async (ctx: Ctx, id: string): Promise<WebhookEndpointView> =>
+  endpointView(await endpointOf(ctx.hub.read, ctx, id))
 
 /**
  * Makes an endpoint; its secret is in the result and nowhere else.
@@ -60,8 +66,9 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
     const now = ctx.hub.clock.now()
     const place = { table: 'webhook_endpoints', column: 'secret_sealed', row: id, workspaceId: ctx.workspaceId }
     const [row] = await tx.insert(webhookEndpoints).values({
-      id, workspaceId: ctx.workspaceId, url: input.url, description: input.description ?? '', events: input.events, active: input.active ?? true,
-      status: 'enabled', disabledReason: null, secretSealed: await ctx.hub.keys.seal(tx, place, secret), secretHint: `whsec_…${secret.slice(-4)}`,
+      id, workspaceId: ctx.workspaceId, url: input.url, description: input.description ?? '', events: input.events,
+      active: input.active ?? true, status: 'enabled', disabledReason: null,
+      secretSealed: await ctx.hub.keys.seal(tx, place, secret), secretHint: `whsec_…${secret.slice(-4)}`,
       failedAttempts: 0, goneInARow: 0, version: 1, createdAt: now, updatedAt: now,
     }).returning()
     const view = endpointView(row!)
@@ -87,7 +94,8 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
     const released = !row.active && obstacleOf(changed) === null
     return {
-      result: endpointView(changed), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed), jobs: released ? [releaseJobFor(changed)] : [],
+      result: endpointView(changed), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed),
+      jobs: released ? [releaseJobFor(changed)] : [],
     }
   })
 }
@@ -116,10 +124,14 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
     const row = await heldStill(tx, id)
     if (!row) throw notFound('webhook endpoint')
     requireMatch(ctx, row)
-    if (row.status === 'enabled') return { result: endpointView(row), target: endpointTarget(row), reason: 'It was enabled before.' }
+    if (row.status === 'enabled') {
+      return { result: endpointView(row), target: endpointTarget(row), reason: 'It was enabled before.' }
+    }
     const now = ctx.hub.clock.now()
     const [changed] = await tx.update(webhookEndpoints)
-      .set({ status: 'enabled', disabledReason: null, failedAttempts: 0, goneInARow: 0, version: row.version + 1, updatedAt: now })
+      .set({
+        status: 'enabled', disabledReason: null, failedAttempts: 0, goneInARow: 0, version: row.version + 1, updatedAt: now,
+      })
       .where(eq(webhookEndpoints.id, id)).returning()
     if (replay === 'held') await holdForSwitchOnly(tx, row, now)
     return {
@@ -131,7 +143,8 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
 
 /** @throws Problem 404 */
 export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<Endpoint> {
-  const [row] = await read.select().from(webhookEndpoints).where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.workspaceId, ctx.workspaceId)))
+  const [row] = await read.select().from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('webhook endpoint')
   return row
 }
@@ -140,8 +153,8 @@ export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<En
 export const endpointTarget = (row: Pick<Endpoint, 'id' | 'url'>) => target('webhook_endpoint', { id: row.id, name: row.url })
 
 /**
- * Kinds whose events would go where they did not go before: those added, and with a new URL all of them. Otherwise a token could read
- * an area that is closed to it by pointing an endpoint at itself.
+ * Kinds whose events would go where they did not go before: those added, and with a new URL all of them. Otherwise a token
+ * could read an area that is closed to it by pointing an endpoint at itself.
  */
 function newlySent(row: Endpoint, patch: WebhookEndpointPatch): EventKind[] {
   const kinds = patch.events ?? row.events
@@ -153,7 +166,9 @@ function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
   for (const kind of kinds) {
     const needed: Permission = `${eventKind(kind)!.area}.read`
     if (!ctx.permissions.has(needed)) {
-      throw new Problem('insufficient_permission', `To receive ${kind} needs the permission ${needed}.`, { members: { required_permission: needed } })
+      throw new Problem('insufficient_permission', `To receive ${kind} needs the permission ${needed}.`, {
+        members: { required_permission: needed },
+      })
     }
   }
 }

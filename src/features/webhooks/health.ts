@@ -10,20 +10,23 @@ import { holdWaiting } from './standing'
 import { webhookDeliveries, webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
+type Judged = { endpoint: Endpoint | null; audits: AuditDraft[]; events: EventDraft[] }
 type Outcome = { ok: true } | { ok: false; gone: boolean; manual: boolean }
 
 // Once may be a mistake of a deployment; the second time in a row the receiver means it.
 const goneToDisable = 2
 
 /**
- * Keeps count of how an endpoint does. After a failure the endpoint comes back as it stands, and stays so until the transaction ends; null
- * when it was deleted. A resend that fails is not counted: whoever looks for the fault must not make it worse.
+ * Keeps count of how an endpoint does. After a failure the endpoint comes back as it stands, and stays so until the
+ * transaction ends; null when it was deleted. A resend that fails is not counted: whoever looks for the fault must not make
+ * it worse.
  */
 export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome): Promise<Endpoint | null> {
   if (outcome.ok) {
     // Most tries succeed after others that did; they write nothing.
     const failing = or(gt(webhookEndpoints.failedAttempts, 0), gt(webhookEndpoints.goneInARow, 0))
-    await tx.update(webhookEndpoints).set({ failedAttempts: 0, goneInARow: 0 }).where(and(eq(webhookEndpoints.id, endpointId), failing))
+    await tx.update(webhookEndpoints).set({ failedAttempts: 0, goneInARow: 0 })
+      .where(and(eq(webhookEndpoints.id, endpointId), failing))
     return null
   }
   const { gone, manual } = outcome
@@ -34,24 +37,31 @@ export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome):
   return row ?? null
 }
 
-/** Disables an endpoint that answered 410 (Standard Webhooks: the receiver wants no more) twice in a row; returns it as it then stands. */
-export async function disableWhenGone(tx: Tx, hub: Hub, endpoint: Endpoint | null): Promise<{ endpoint: Endpoint | null; audits: AuditDraft[]; events: EventDraft[] }> {
-  if (!endpoint || endpoint.status === 'disabled' || endpoint.goneInARow < goneToDisable) return { endpoint, audits: [], events: [] }
+/**
+ * Disables an endpoint that answered 410 twice in a row, by which a receiver says that it wants no more (Standard Webhooks
+ * 1.0.0). Returns it as it then stands, and what is to be told of it.
+ */
+export async function disableWhenGone(tx: Tx, hub: Hub, endpoint: Endpoint | null): Promise<Judged> {
+  const stays = !endpoint || endpoint.status === 'disabled' || endpoint.goneInARow < goneToDisable
+  if (stays) return { endpoint, audits: [], events: [] }
   const now = hub.clock.now()
-  const [after] = await tx.update(webhookEndpoints).set({ status: 'disabled', disabledReason: 'gone', version: endpoint.version + 1, updatedAt: now })
+  const [after] = await tx.update(webhookEndpoints)
+    .set({ status: 'disabled', disabledReason: 'gone', version: endpoint.version + 1, updatedAt: now })
     .where(eq(webhookEndpoints.id, endpoint.id)).returning()
   await holdWaiting(tx, endpoint, 'endpoint_disabled', now)
   const { id, workspaceId, url, description, failedAttempts } = after!
   return {
     endpoint: after!,
     audits: [{
-      workspaceId, action: 'webhooks.endpoint.disable', actor: systemActor(deliverKind), context: jobContext, targets: [target('webhook_endpoint', { id, name: url })],
+      workspaceId, action: 'webhooks.endpoint.disable', actor: systemActor(deliverKind), context: jobContext,
+      targets: [target('webhook_endpoint', { id, name: url })],
       before: endpointView(endpoint), after: endpointView(after!), reason: 'It answered 410 twice in a row.',
     }],
     events: [{
       workspaceId, kind: 'webhook.endpoint_disabled', resource: { type: 'webhook_endpoint', id },
       data: {
-        endpoint: { id, url, description }, reason: 'gone', failed_attempts: failedAttempts, last_success_at: instant(await lastSuccess(tx, endpoint)), disabled_at: instant(now),
+        endpoint: { id, url, description }, reason: 'gone', failed_attempts: failedAttempts,
+        last_success_at: instant(await lastSuccess(tx, endpoint)), disabled_at: instant(now),
       },
     }],
   }

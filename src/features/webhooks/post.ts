@@ -39,8 +39,8 @@ export interface Tried {
 }
 
 /**
- * Posts a message once. A receiver takes it by answering with a status from 200 to 299 and its body, or the first 64 KiB of it, in
- * time; a redirect is not followed and does not count.
+ * Posts a message once. A receiver takes it by answering with a status from 200 to 299 and its body, or the first 64 KiB of
+ * it, in time; a redirect is not followed and does not count.
  * @throws NotOpened when the secret does not open
  */
 export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy }: Try): Promise<Tried> {
@@ -60,18 +60,24 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
       { egress: egressOf(hub), policy: networkPolicy(policy, { carriesSecret: true }), limits },
     )
     const taken = answer.status >= 200 && answer.status <= 299
-    const response = { headers: Object.fromEntries(answer.headers), body: readable(answer.body), body_truncated: answer.bodyTruncated }
+    const response = {
+      headers: Object.fromEntries(answer.headers), body: readable(answer.body), body_truncated: answer.bodyTruncated,
+    }
     return {
       row: {
         ...tried, ...spent(answer.timings), statusCode: answer.status, response,
-        errorClass: taken ? null : 'http_status', errorMessage: taken ? null : `The server answered with status ${answer.status}.`,
+        errorClass: taken ? null : 'http_status',
+        errorMessage: taken ? null : `The server answered with status ${answer.status}.`,
       },
       reason: taken ? null : `http_${answer.status}`, gone: answer.status === 410, retryAfter: answer.headers.get('retry-after'),
     }
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
     return {
-      row: { ...tried, ...spent(error.timings), statusCode: null, response: null, errorClass: error.errorClass, errorMessage: error.message },
+      row: {
+        ...tried, ...spent(error.timings), statusCode: null, response: null,
+        errorClass: error.errorClass, errorMessage: error.message,
+      },
       reason: error.errorClass, gone: false, retryAfter: null,
     }
   }
@@ -99,12 +105,17 @@ function describe(delivery: Delivery, number: number, timestampSeconds: number):
 
 /** The signature headers as the log shows them: what kind they were, not what they said. */
 function redacted(signed: SignatureHeaders): Record<string, string> {
-  return Object.fromEntries(Object.entries(signed).map(([name, value]: [string, string]) => [name, value.replaceAll(/([=,])[^ ]+/g, '$1[redacted]')]))
+  return Object.fromEntries(Object.entries(signed).map(([name, value]: [string, string]) => [
+    name, value.replaceAll(/([=,])[^ ]+/g, '$1[redacted]'),
+  ]))
 }
 
 function spent(timings: FetchTimings): { durationMs: number; timings: Record<string, number | null> } {
   const tenths = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
-  return { durationMs: Math.round(timings.total_ms), timings: Object.fromEntries(Object.entries(timings).map(([phase, ms]) => [phase, tenths(ms)])) }
+  return {
+    durationMs: Math.round(timings.total_ms),
+    timings: Object.fromEntries(Object.entries(timings).map(([phase, ms]) => [phase, tenths(ms)])),
+  }
 }
 
 /** Whatever a receiver sends, as text that both databases store: PostgreSQL refuses NUL. */

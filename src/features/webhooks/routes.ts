@@ -2,76 +2,98 @@ import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { getEventKind, listEventKinds } from './catalogue'
 import { deliveryListing, getDelivery, listDeliveries, resendDelivery } from './deliveries'
-import { createEndpoint, deleteEndpoint, enableEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint } from './endpoints'
 import {
-  EventKindEntry, EventKindList, NewWebhookEndpoint, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryList, WebhookEndpoint, WebhookEndpointEnable,
-  WebhookEndpointInput, WebhookEndpointList, WebhookEndpointPatch, WebhookTest,
+  createEndpoint, deleteEndpoint, enableEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint,
+} from './endpoints'
+import {
+  EventKindEntry, EventKindList, NewWebhookEndpoint, WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryList, WebhookEndpoint,
+  WebhookEndpointEnable, WebhookEndpointInput, WebhookEndpointList, WebhookEndpointPatch, WebhookTest,
 } from './shapes'
 import { sendTest } from './test-message'
 
 export const webhookRoutes = area('webhooks', 'Webhooks', [
   route({
-    method: 'GET', path: '/v1/webhook-endpoints', guard: 'webhooks.read', operationId: 'listWebhookEndpoints', summary: 'List webhook endpoints',
+    method: 'GET', path: '/v1/webhook-endpoints', guard: 'webhooks.read', operationId: 'listWebhookEndpoints',
+    summary: 'List webhook endpoints',
     description: 'URLs that receive events of the workspace.', query: listQuery(endpointListing), answer: WebhookEndpointList,
     run: (ctx, { query }) => listEndpoints(ctx, query),
   }),
   route({
-    method: 'POST', path: '/v1/webhook-endpoints', guard: 'webhooks.write', action: 'webhooks.endpoint.create', operationId: 'createWebhookEndpoint',
-    summary: 'Create a webhook endpoint',
-    description: 'Makes a URL receive the kinds of event named. Choosing a kind needs read permission on its area. The answer is the only place where the signing '
-      + 'secret is told. Messages are posted as {event, data}, signed in X-Service-Signature and, by Standard Webhooks, in webhook-signature.',
+    method: 'POST', path: '/v1/webhook-endpoints', guard: 'webhooks.write', action: 'webhooks.endpoint.create',
+    operationId: 'createWebhookEndpoint', summary: 'Create a webhook endpoint',
+    description: 'Makes a URL receive the kinds of event named. Choosing a kind needs read permission on its area. The answer is '
+      + 'the only place where the signing secret is told. Messages are posted as {event, data}, signed in X-Service-Signature '
+      + 'and, by Standard Webhooks, in webhook-signature; X-Service-Resource says `<type>/<id>` of what they are about.',
     body: WebhookEndpointInput, status: 201, answer: NewWebhookEndpoint, once: ['secret'], problems: ['plan_limit_reached'],
     run: (ctx, { body }) => createEndpoint(ctx, body),
   }),
   route({
-    method: 'GET', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.read', operationId: 'getWebhookEndpoint', summary: 'Read a webhook endpoint',
-    description: 'An endpoint, with a hint of its secret.', answer: WebhookEndpoint, run: (ctx, { params }) => getEndpoint(ctx, params.id!),
+    method: 'GET', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.read', operationId: 'getWebhookEndpoint',
+    summary: 'Read a webhook endpoint',
+    description: 'An endpoint, with a hint of its secret.', answer: WebhookEndpoint,
+    run: (ctx, { params }) => getEndpoint(ctx, params.id!),
   }),
   route({
-    method: 'PATCH', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.write', action: 'webhooks.endpoint.update', operationId: 'updateWebhookEndpoint',
-    summary: 'Edit a webhook endpoint',
-    description: 'Changes an endpoint (JSON merge patch, RFC 7396). With `active` false, what happens is held, and sent once it is true again.',
-    body: WebhookEndpointPatch, answer: WebhookEndpoint, problems: ['conflict'], run: (ctx, { params, body }) => updateEndpoint(ctx, params.id!, body),
+    method: 'PATCH', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.write', action: 'webhooks.endpoint.update',
+    operationId: 'updateWebhookEndpoint', summary: 'Edit a webhook endpoint',
+    description: 'Changes an endpoint (JSON merge patch, RFC 7396). With `active` false, what happens is held, and sent once it '
+      + 'is true again.',
+    body: WebhookEndpointPatch, answer: WebhookEndpoint, problems: ['conflict'],
+    run: (ctx, { params, body }) => updateEndpoint(ctx, params.id!, body),
   }),
   route({
-    method: 'DELETE', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.write', action: 'webhooks.endpoint.delete', operationId: 'deleteWebhookEndpoint',
-    summary: 'Delete a webhook endpoint', description: 'What waits for it is cancelled; the log of its deliveries stays.', status: 204,
+    method: 'DELETE', path: '/v1/webhook-endpoints/:id', guard: 'webhooks.write', action: 'webhooks.endpoint.delete',
+    operationId: 'deleteWebhookEndpoint',
+    summary: 'Delete a webhook endpoint', description: 'What waits for it is cancelled; the log of its deliveries stays.',
+    status: 204,
     run: (ctx, { params }) => deleteEndpoint(ctx, params.id!),
   }),
   route({
-    method: 'POST', path: '/v1/webhook-endpoints/:id/enable', guard: 'webhooks.write', action: 'webhooks.endpoint.enable', operationId: 'enableWebhookEndpoint',
-    summary: 'Enable a webhook endpoint again', description: 'Takes an endpoint back into service that was disabled because its deliveries failed.',
-    body: WebhookEndpointEnable, answer: WebhookEndpoint, run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body.replay),
+    method: 'POST', path: '/v1/webhook-endpoints/:id/enable', guard: 'webhooks.write', action: 'webhooks.endpoint.enable',
+    operationId: 'enableWebhookEndpoint', summary: 'Enable a webhook endpoint again',
+    description: 'Takes an endpoint back into service that was disabled because its deliveries failed.',
+    body: WebhookEndpointEnable, answer: WebhookEndpoint,
+    run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body.replay),
   }),
   route({
-    method: 'POST', path: '/v1/webhook-endpoints/:id/test', guard: 'webhooks.write', action: 'webhooks.endpoint.test', operationId: 'testWebhookEndpoint',
-    summary: 'Send a test message',
-    description: 'Posts the example of a kind once and answers with what came of it. The message carries X-Service-Test: 1. Five a minute and endpoint.',
-    body: WebhookTest, answer: WebhookDeliveryDetail, problems: ['rate_limited'], run: (ctx, { params, body }) => sendTest(ctx, params.id!, body.event),
+    method: 'POST', path: '/v1/webhook-endpoints/:id/test', guard: 'webhooks.write', action: 'webhooks.endpoint.test',
+    operationId: 'testWebhookEndpoint', summary: 'Send a test message',
+    description: 'Posts the example of a kind once and answers with what came of it. The message carries X-Service-Test: 1. '
+      + 'Five a minute and endpoint.',
+    body: WebhookTest, answer: WebhookDeliveryDetail, problems: ['rate_limited'],
+    run: (ctx, { params, body }) => sendTest(ctx, params.id!, body.event),
   }),
   route({
-    method: 'GET', path: '/v1/webhook-deliveries', guard: 'webhooks.read', operationId: 'listWebhookDeliveries', summary: 'List webhook deliveries',
-    description: 'Every event on its way to an endpoint, newest first, test messages included.', query: listQuery(deliveryListing), answer: WebhookDeliveryList,
+    method: 'GET', path: '/v1/webhook-deliveries', guard: 'webhooks.read', operationId: 'listWebhookDeliveries',
+    summary: 'List webhook deliveries',
+    description: 'Every event on its way to an endpoint, newest first, test messages included.',
+    query: listQuery(deliveryListing), answer: WebhookDeliveryList,
     run: (ctx, { query }) => listDeliveries(ctx, query),
   }),
   route({
-    method: 'GET', path: '/v1/webhook-deliveries/:id', guard: 'webhooks.read', operationId: 'getWebhookDelivery', summary: 'Read a webhook delivery',
+    method: 'GET', path: '/v1/webhook-deliveries/:id', guard: 'webhooks.read', operationId: 'getWebhookDelivery',
+    summary: 'Read a webhook delivery',
     description: 'A delivery with every try: what was sent, what came back, how long it took.', answer: WebhookDeliveryDetail,
     run: (ctx, { params }) => getDelivery(ctx, params.id!),
   }),
   route({
-    method: 'POST', path: '/v1/webhook-deliveries/:id/resend', guard: 'webhooks.write', action: 'webhooks.delivery.resend', operationId: 'resendWebhookDelivery',
-    summary: 'Send a delivery again',
-    description: 'Tries a delivery once more and now: the same id and bytes under a new signature, in place of the try that waits. Five a minute and endpoint.',
-    status: 202, answer: WebhookDelivery, problems: ['conflict', 'rate_limited'], run: (ctx, { params }) => resendDelivery(ctx, params.id!),
+    method: 'POST', path: '/v1/webhook-deliveries/:id/resend', guard: 'webhooks.write', action: 'webhooks.delivery.resend',
+    operationId: 'resendWebhookDelivery', summary: 'Send a delivery again',
+    description: 'Tries a delivery once more and now: the same id and bytes under a new signature, in place of the try that '
+      + 'waits. Five a minute and endpoint.',
+    status: 202, answer: WebhookDelivery, problems: ['conflict', 'rate_limited'],
+    run: (ctx, { params }) => resendDelivery(ctx, params.id!),
   }),
   route({
     method: 'GET', path: '/v1/event-kinds', guard: 'webhooks.read', operationId: 'listEventKinds', summary: 'List event kinds',
-    description: 'The catalogue of what endpoints can choose, on one page: the kinds of the public contract, then the extensions.', answer: EventKindList,
+    description: 'The catalogue of what endpoints can choose, on one page: the public contract first, then the extensions.',
+    answer: EventKindList,
     run: async () => listEventKinds(),
   }),
   route({
-    method: 'GET', path: '/v1/event-kinds/:kind', guard: 'webhooks.read', operationId: 'getEventKind', summary: 'Read an event kind',
-    description: 'A kind with its JSON Schema and an example.', answer: EventKindEntry, run: async (_ctx, { params }) => getEventKind(params.kind!),
+    method: 'GET', path: '/v1/event-kinds/:kind', guard: 'webhooks.read', operationId: 'getEventKind',
+    summary: 'Read an event kind',
+    description: 'A kind with its JSON Schema and an example.', answer: EventKindEntry,
+    run: async (_ctx, { params }) => getEventKind(params.kind!),
   }),
 ])

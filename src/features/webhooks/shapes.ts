@@ -7,15 +7,19 @@ import { attemptTriggers, deliveryStates, endpointStates } from './tables'
 
 const kinds = eventKinds.map(one => one.kind)
 
-const url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Where messages are posted. https, unless the operator allows more.' })
+const url = Type.String({
+  minLength: 1, maxLength: 2_048, description: 'Where messages are posted. https, unless the operator allows more.',
+})
 const description = Prose({ maxLength: 500, description: 'What it is for.' })
 const events = Type.Array(Words(kinds), {
-  minItems: 1, maxItems: kinds.length, uniqueItems: true, description: 'Kinds of event it receives, each by its name; see /v1/event-kinds.',
+  minItems: 1, maxItems: kinds.length, uniqueItems: true,
+  description: 'Kinds of event it receives, each by its name; see /v1/event-kinds.',
 })
 const active = Type.Boolean({ description: 'False pauses it: what happens meanwhile is held, and sent when it is true again.' })
 
 const exampleEndpoint = {
-  id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m', url: 'https://hooks.example.com/bailiwick', description: 'Chat room', events: ['monitor.alert'],
+  id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m', url: 'https://hooks.example.com/bailiwick', description: 'Chat room',
+  events: ['monitor.alert'],
   active: true, status: 'enabled', disabled_reason: null, secret_hint: 'whsec_…n2o=',
   version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
 }
@@ -30,7 +34,9 @@ const endpointMembers = {
   secret_hint: Type.String({ description: 'The signing secret in masked form.' }),
   ...editable,
 }
-export const WebhookEndpoint = Shape(endpointMembers, { $id: 'WebhookEndpoint', description: 'A URL that receives events.', examples: [exampleEndpoint] })
+export const WebhookEndpoint = Shape(endpointMembers, {
+  $id: 'WebhookEndpoint', description: 'A URL that receives events.', examples: [exampleEndpoint],
+})
 export const WebhookEndpointList = ListOf(WebhookEndpoint)
 export const NewWebhookEndpoint = Shape({
   ...endpointMembers,
@@ -46,7 +52,8 @@ export const WebhookEndpointInput = Shape({
   events,
   active: Type.Optional(active),
   secret: Type.Optional(Type.String({
-    maxLength: 200, description: 'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
+    maxLength: 200,
+    description: 'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
   })),
 }, {
   $id: 'WebhookEndpointInput', description: 'An endpoint to make.',
@@ -64,7 +71,9 @@ export const WebhookEndpointEnable = Shape({
   })),
 }, { $id: 'WebhookEndpointEnable', description: 'How to enable an endpoint again.', examples: [{ replay: 'none' }] })
 export const WebhookTest = Shape({
-  event: Type.Optional(Words(kinds, { description: 'Kind whose example is sent; the first one the endpoint chose when absent.' })),
+  event: Type.Optional(Words(kinds, {
+    description: 'Kind whose example is sent; the first one the endpoint chose when absent.',
+  })),
 }, { $id: 'WebhookTest', description: 'A test message to send.', examples: [{ event: 'monitor.alert' }] })
 export type WebhookEndpointView = Static<typeof WebhookEndpoint>
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>
@@ -84,16 +93,20 @@ const deliveryMembers = {
   endpoint_id: Type.String({ description: 'The endpoint it goes to. The endpoint may have been deleted since.' }),
   event: Type.String({ description: 'Kind of the event.' }),
   test: Type.Boolean({ description: 'Whether it is a test message.' }),
-  resource: Nullable(Shape({ type: Type.String(), id: Type.String() }), { description: 'What the event is about; null for a test message.' }),
-  sequence: Nullable(Type.Integer(), { description: 'Place among the events of this kind and resource, without gaps; null for a test message.' }),
+  resource: Nullable(Shape({ type: Type.String(), id: Type.String() }), {
+    description: 'What the event is about; null for a test message.',
+  }),
+  sequence: Nullable(Type.Integer(), {
+    description: 'Place among the events of this kind and resource, without gaps; null for a test message.',
+  }),
   occurred_at: Instant({ description: 'When the event happened.' }),
   status: Words(deliveryStates, {
-    description: '`pending` before the first try, `in_flight` during one, `retrying` between two, `held` while the endpoint is paused or '
-      + 'disabled; `delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
+    description: '`pending` before the first try, `in_flight` during one, `retrying` between two, `held` while the endpoint is '
+      + 'paused or disabled; `delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
   }),
   reason: Nullable(Type.String(), {
-    description: 'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, `endpoint_deleted` '
-      + 'or `event_expired`.',
+    description: 'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, '
+      + '`endpoint_deleted` or `event_expired`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
   next_attempt_at: MaybeInstant({ description: 'When it is tried next; null when no try is due.' }),
@@ -109,13 +122,16 @@ export const WebhookAttempt = Shape({
   duration_ms: Type.Integer({ description: 'How long it took, from the DNS question to the last byte that was read.' }),
   status_code: Nullable(Type.Integer(), { description: 'HTTP status of the answer; null when none came.' }),
   error_class: Nullable(Type.String(), {
-    description: 'Null on success, else `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, `too_large` or `aborted`.',
+    description: 'Null on success, else `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, `too_large` or '
+      + '`aborted`.',
   }),
   error_message: Nullable(Type.String(), { description: 'The error in a sentence.' }),
   request: Shape({
     url: Type.String({ description: 'Where it was posted.' }),
     headers: Type.Record(Type.String(), Type.String(), { description: 'Headers sent, signatures left out.' }),
-    body: Nullable(Type.String(), { description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.' }),
+    body: Nullable(Type.String(), {
+      description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.',
+    }),
   }, { description: 'What was sent.' }),
   response: Nullable(Shape({
     headers: Type.Record(Type.String(), Type.String(), { description: 'Headers received.' }),
@@ -126,21 +142,28 @@ export const WebhookAttempt = Shape({
     dns_ms: milliseconds, connect_ms: milliseconds, tls_ms: milliseconds, first_byte_ms: milliseconds, total_ms: milliseconds,
   }, { description: 'How long each phase took.' }),
 }, { $id: 'WebhookAttempt', description: 'One try of a delivery.', examples: [{
-  id: 'att_01jd8f3q7eeb9bv0w0r8c7hq2m', number: 1, trigger: 'auto', started_at: '2026-11-21T10:00:00.050Z', duration_ms: 54, status_code: 503,
+  id: 'att_01jd8f3q7eeb9bv0w0r8c7hq2m', number: 1, trigger: 'auto', started_at: '2026-11-21T10:00:00.050Z', duration_ms: 54,
+  status_code: 503,
   error_class: 'http_status', error_message: 'The server answered with status 503.',
   request: {
     url: 'https://hooks.example.com/bailiwick',
-    headers: { 'X-Service-Event': 'monitor.alert', 'X-Service-Attempt': '1', 'X-Service-Signature': 'sha256=[redacted]' }, body: '{"event":"monitor.alert","data":{}}',
+    headers: { 'X-Service-Event': 'monitor.alert', 'X-Service-Attempt': '1', 'X-Service-Signature': 'sha256=[redacted]' },
+    body: '{"event":"monitor.alert","data":{}}',
   },
   response: { headers: { 'retry-after': '5' }, body: 'busy', body_truncated: false },
   timings: { dns_ms: 1.2, connect_ms: 20.4, tls_ms: null, first_byte_ms: 52.1, total_ms: 54.3 },
 }] })
-export const WebhookDelivery = Shape(deliveryMembers, { $id: 'WebhookDelivery', description: 'An event on its way to one endpoint.', examples: [exampleDelivery] })
+export const WebhookDelivery = Shape(deliveryMembers, {
+  $id: 'WebhookDelivery', description: 'An event on its way to one endpoint.', examples: [exampleDelivery],
+})
 export const WebhookDeliveryList = ListOf(WebhookDelivery)
 export const WebhookDeliveryDetail = Shape({
   ...deliveryMembers,
   attempts: Type.Array(WebhookAttempt, { description: 'Every try, in order.' }),
-}, { $id: 'WebhookDeliveryDetail', description: 'A delivery with its tries.', examples: [{ ...exampleDelivery, attempts: WebhookAttempt.examples as unknown[] }] })
+}, {
+  $id: 'WebhookDeliveryDetail', description: 'A delivery with its tries.',
+  examples: [{ ...exampleDelivery, attempts: WebhookAttempt.examples as unknown[] }],
+})
 export type WebhookAttemptView = Static<typeof WebhookAttempt>
 export type WebhookDeliveryView = Static<typeof WebhookDelivery>
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
@@ -155,8 +178,10 @@ export const EventKindEntry = Shape({
   schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
   example: Type.Record(Type.String(), Type.Unknown(), { description: 'A `data` of this kind; what a test message carries.' }),
 }, { $id: 'EventKind', description: 'A kind of event that endpoints can choose.', examples: [{
-  kind: 'domain.expiring', title: 'Domain expiring', description: 'A domain is about to expire.', area: 'domains', extension: false, version: 1,
-  schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }, example: { domain: 'example.com', expires_at: '2027-01-31' },
+  kind: 'domain.expiring', title: 'Domain expiring', description: 'A domain is about to expire.', area: 'domains',
+  extension: false, version: 1,
+  schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+  example: { domain: 'example.com', expires_at: '2027-01-31' },
 }] })
 export const EventKindList = ListOf(EventKindEntry)
 export type EventKindView = Static<typeof EventKindEntry>

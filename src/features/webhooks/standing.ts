@@ -17,18 +17,22 @@ export function obstacleOf(endpoint: Pick<Endpoint, 'active' | 'status'> | null 
 }
 
 /**
- * The endpoint as it stands now, which stays so until the caller's transaction ends: whoever holds something back must not miss that the
- * endpoint was opened, and what it had held released, at the same moment.
+ * The endpoint as it stands now, which stays so until the caller's transaction ends: whoever holds something back must not
+ * miss that the endpoint was opened, and what it had held released, at the same moment.
  */
 export async function heldStill(tx: Tx, endpointId: string): Promise<Endpoint | null> {
   // Writing the row is the lock that both engines have.
-  const [row] = await tx.update(webhookEndpoints).set({ version: sql`${webhookEndpoints.version}` }).where(eq(webhookEndpoints.id, endpointId)).returning()
+  const [row] = await tx.update(webhookEndpoints).set({ version: sql`${webhookEndpoints.version}` })
+    .where(eq(webhookEndpoints.id, endpointId)).returning()
   return row ?? null
 }
 
 /** Holds what waits for an endpoint that was paused or disabled. What is in flight ends its try first. */
-export async function holdWaiting(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, reason: Obstacle, now: number): Promise<void> {
-  await tx.update(webhookDeliveries).set({ status: 'held', reason, nextAttemptAt: null, updatedAt: now }).where(waitingFor(endpoint))
+export async function holdWaiting(
+  tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, reason: Obstacle, now: number,
+): Promise<void> {
+  await tx.update(webhookDeliveries).set({ status: 'held', reason, nextAttemptAt: null, updatedAt: now })
+    .where(waitingFor(endpoint))
 }
 
 /** Cancels what waits for, or is held for, an endpoint that is being deleted. */
@@ -40,14 +44,17 @@ export async function cancelWaiting(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'wor
 
 /** Makes what was held while the endpoint was disabled wait for nothing but its switch. */
 export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<void> {
-  await tx.update(webhookDeliveries).set({ reason: 'endpoint_inactive', updatedAt: now }).where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_disabled')))
+  await tx.update(webhookDeliveries).set({ reason: 'endpoint_inactive', updatedAt: now })
+    .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_disabled')))
 }
 
 const releaseKind = 'webhooks.release'
 const releasedAtOnce = 500
 
 /** The job that sends what was held while an endpoint was switched off. */
-export const releaseJobFor = (endpoint: Pick<Endpoint, 'id'>): JobDraft => ({ kind: releaseKind, payload: { endpoint_id: endpoint.id }, uniqueKey: endpoint.id })
+export const releaseJobFor = (endpoint: Pick<Endpoint, 'id'>): JobDraft => ({
+  kind: releaseKind, payload: { endpoint_id: endpoint.id }, uniqueKey: endpoint.id,
+})
 
 export const releaseJob: JobKind<{ endpoint_id: string }> = {
   kind: releaseKind,
@@ -58,11 +65,13 @@ export const releaseJob: JobKind<{ endpoint_id: string }> = {
     const endpoint = await heldStill(tx, job.payload.endpoint_id)
     if (!endpoint || obstacleOf(endpoint) !== null) return { result: undefined }
     const held = await tx.select({ id: webhookDeliveries.id }).from(webhookDeliveries)
-      .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_inactive'))).orderBy(asc(webhookDeliveries.id)).limit(releasedAtOnce)
+      .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_inactive')))
+      .orderBy(asc(webhookDeliveries.id)).limit(releasedAtOnce)
     if (held.length === 0) return { result: undefined }
     const now = hub.clock.now()
     const released = await tx.update(webhookDeliveries).set({
-      status: sql`case when ${webhookDeliveries.attemptCount} > 0 then 'retrying' else 'pending' end`, reason: null, nextAttemptAt: now, updatedAt: now,
+      status: sql`case when ${webhookDeliveries.attemptCount} > 0 then 'retrying' else 'pending' end`, 
+      reason: null, nextAttemptAt: now, updatedAt: now,
     }).where(inArray(webhookDeliveries.id, held.map(row => row.id))).returning()
     const jobs = released.map(row => deliverJobFor(row, now))
     return { result: undefined, jobs: held.length === releasedAtOnce ? [...jobs, releaseJobFor(endpoint)] : jobs }
@@ -71,8 +80,10 @@ export const releaseJob: JobKind<{ endpoint_id: string }> = {
 
 // The workspace is named for the index, which holds the few that wait and not the many that are done.
 const waitingFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) => and(
-  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), inArray(webhookDeliveries.status, ['pending', 'retrying']), eq(webhookDeliveries.endpointId, endpoint.id),
+  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), inArray(webhookDeliveries.status, ['pending', 'retrying']),
+  eq(webhookDeliveries.endpointId, endpoint.id),
 )
 const heldFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) => and(
-  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), eq(webhookDeliveries.status, 'held'), eq(webhookDeliveries.endpointId, endpoint.id),
+  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), eq(webhookDeliveries.status, 'held'),
+  eq(webhookDeliveries.endpointId, endpoint.id),
 )

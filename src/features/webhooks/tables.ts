@@ -24,7 +24,9 @@ export const webhookEndpoints = table('webhook_endpoints', {
   updatedAt: time('updated_at').notNull(),
 }, t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id)])
 
-export const deliveryStates = ['pending', 'held', 'in_flight', 'retrying', 'delivered', 'exhausted', 'cancelled', 'expired'] as const
+export const deliveryStates = [
+  'pending', 'held', 'in_flight', 'retrying', 'delivered', 'exhausted', 'cancelled', 'expired',
+] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 /** States in which nothing more happens by itself. */
 export const finalStates = ['delivered', 'exhausted', 'cancelled', 'expired'] as const satisfies readonly DeliveryState[]

@@ -1,0 +1,108 @@
+import { expect, test } from 'bun:test'
+import { problemKinds } from '../../src/core/problem'
+import { pages } from '../../src/docs'
+import { world } from '../support/world'
+
+const addresses = ['/', '/setup', '/login', '/docs', ...pages.map(page => `/docs/${page.slug}`), ...Object.keys(problemKinds).map(code => `/problems/${code}`), '/swagger', '/docs/none', '/problems/none']
+
+test('every page is served with scripts from this address alone, and cannot be framed', async () => {
+  const { stranger } = await world()
+  for (const address of addresses) {
+    const { status, headers, text } = await stranger.call('GET', address)
+    expect([address, status]).toEqual([address, address.endsWith('/none') ? 404 : 200])
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = headers.get('content-security-policy')!
+    expect(policy).toContain("default-src 'none'; script-src 'self'; ")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    expect(headers.get('referrer-policy')).toBe('same-origin')
+    // What the policy would refuse must not be there: scripts and styles in the page, handlers in attributes, other sites.
+    expect([address, text.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>|<style|\sstyle=|\son[a-z]+="|(?:src|<link[^>]* href)="https?:/g)]).toEqual([address, null])
+    expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
+    expect(text).toMatch(/<title>[^<]+<\/title>/)
+  }
+})
+
+test('everything a page refers to is served', async () => {
+  const { stranger } = await world()
+  const seen = new Set<string>()
+  for (const address of addresses) {
+    const { text } = await stranger.call('GET', address)
+    for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"#]*)/g)) seen.add(link!)
+  }
+  expect(seen.size).toBeGreaterThan(15)
+  for (const link of seen) expect([link, (await stranger.call('GET', link)).status]).toEqual([link, 200])
+})
+
+test('assets have their type, are packed for who can unpack them, and are not sent twice', async () => {
+  const { stranger } = await world()
+  const plain = await stranger.call('GET', '/assets/swagger-ui-bundle.js')
+  expect(plain.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  expect(plain.text).toContain('SwaggerUIBundle')
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  const packed = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip, br' })
+  expect(packed.headers.get('content-encoding')).toBe('gzip')
+  expect(packed.headers.get('vary')).toBe('Accept-Encoding')
+  const refused = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip;q=0' })
+  expect(refused.headers.get('content-encoding')).toBeNull()
+  const again = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'if-none-match': plain.headers.get('etag')! })
+  expect([again.status, again.text]).toEqual([304, ''])
+  expect((await stranger.call('GET', '/assets/style.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
+})
+
+test('each input of the first pages has a label and a place for what is wrong with it', async () => {
+  const { stranger } = await world()
+  const { text } = await stranger.call('GET', '/login')
+  const inputs = [...text.matchAll(/<(?:input|select) id="([^"]+)"([^>]*)/g)]
+  expect(inputs.length).toBeGreaterThan(6)
+  for (const [, id, attributes] of inputs) {
+    expect(text).toContain(`<label for="${id}">`)
+    if (attributes!.includes('name=')) expect(text).toContain(`id="${id}-error"`)
+  }
+})
+
+test('the script of the first pages uses elements that are there', async () => {
+  const { stranger } = await world()
+  const [page, script] = [(await stranger.call('GET', '/')).text, (await stranger.call('GET', '/assets/app.js')).text]
+  for (const [, id] of script.matchAll(/byId\('([^']+)'\)/g)) expect(page).toContain(`id="${id}"`)
+  for (const [, name] of script.matchAll(/onSubmit\('([^']+)'/g)) expect(page).toContain(`data-form="${name}"`)
+  for (const [, id] of script.matchAll(/list\('([^']+)'/g)) expect(page).toContain(`id="${id}-empty"`)
+})
+
+test('the page of an error says what it means and what to do', async () => {
+  const { stranger } = await world()
+  const refused = await stranger.call('GET', '/v1/tokens')
+  const { text } = await stranger.call('GET', refused.body.type)
+  expect(text).toContain('<h1>Authentication is required</h1>')
+  expect(text).toContain('Send a token as <code>Authorization: Bearer bw_live_…</code>')
+  expect(text).not.toContain('token_expired')
+})
+
+test('an address that is none of ours is not repeated in the page that says so', async () => {
+  const { stranger } = await world()
+  const { status, text } = await stranger.call('GET', '/docs/%3Cscript%3Ealert(1)%3C%2Fscript%3E')
+  expect(status).toBe(404)
+  expect(text).not.toContain('alert(1)')
+})
+
+test('HEAD answers as GET does, without the body and counted as the same caller', async () => {
+  const { app, hub } = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
+  const answer = await app.handle(new Request('http://localhost:8484/docs', { method: 'HEAD' }))
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/html; charset=utf-8', ''])
+  expect(hub.baseUrl).toBe('http://127.0.0.1:8484')
+  const far = await app.handle(new Request('http://localhost:8484/metrics', { method: 'HEAD', headers: { 'x-forwarded-for': '192.0.2.7' } }))
+  expect(far.status).toBe(403)
+})
+
+test('on the ping host a UUID alone is a ping, and elsewhere it is nothing', async () => {
+  const { app, acme } = await world({ BAILIWICK_PING_HOST: 'hc.example.net' })
+  const { body } = await acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } })
+  const ping = (host: string, path: string, init: RequestInit = {}) => app.handle(new Request(`http://${host}${path}`, init))
+  const short = await ping('hc.example.net', `/${body.uuid}`, { method: 'POST', body: 'all fine' })
+  expect([short.status, await short.text()]).toEqual([200, 'OK'])
+  expect((await ping('hc.example.net:8484', `/${body.uuid}/start`)).status).toBe(200)
+  expect((await acme.call('GET', `/v1/heartbeats/${body.id}`)).body.ping_count).toBe(2)
+  expect((await acme.call('GET', `/v1/heartbeats/${body.id}/pings/1`)).body.body).toBe('all fine')
+  expect((await ping('other.example.net', `/${body.uuid}`)).status).toBe(404)
+  expect((await ping('hc.example.net', '/robots.txt')).headers.get('content-type')).toContain('problem+json')
+})

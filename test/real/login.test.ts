@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { installation, program, type Installation } from '../support/binary'
+
+// A network of its own, with an address that is neither localhost nor loopback: there browsers allow no secure cookie over HTTP.
+const namespace = `bailiwick-${process.pid}`
+const address = '192.168.77.1'
+const port = 8484
+const base = `http://${address}:${port}`
+const inside = (...command: string[]) => ['ip', 'netns', 'exec', namespace, ...command]
+
+let place: Installation
+let hub: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
+let browser: Browser
+let folder: string
+let setupLink = ''
+
+beforeAll(async () => {
+  for (const command of [
+    ['ip', 'netns', 'add', namespace],
+    ['ip', '-n', namespace, 'link', 'set', 'lo', 'up'],
+    ['ip', '-n', namespace, 'link', 'add', 'lan0', 'type', 'veth', 'peer', 'name', 'lan1'],
+    ['ip', '-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'lan0'],
+    ['ip', '-n', namespace, 'link', 'set', 'lan0', 'up'],
+    ['ip', '-n', namespace, 'link', 'set', 'lan1', 'up'],
+  ]) {
+    const done = Bun.spawnSync(command)
+    if (done.exitCode !== 0) throw new Error(`${command.join(' ')}: ${done.stderr.toString()}`)
+  }
+  place = await installation()
+  // The network of the test has no way to a database server on this machine's loopback: SQLite it is.
+  const { BAILIWICK_DATABASE_URL: _, BAILIWICK_MASTER_KEY_FILE: __, ...env } = place.env
+  hub = Bun.spawn(inside(program('bailiwick'), 'serve', '--listen', `${address}:${port}`), { env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  let said = ''
+  for await (const part of hub.stdout) {
+    said += new TextDecoder().decode(part)
+    setupLink = /(http\S+\/setup#\S+)/.exec(said)?.[1] ?? ''
+    if (setupLink) break
+  }
+  folder = mkdtempSync(join(tmpdir(), 'bailiwick-browser-'))
+  const wrapper = join(folder, 'chromium')
+  writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${namespace} /usr/bin/chromium "$@"\n`)
+  chmodSync(wrapper, 0o755)
+  browser = await chromium.launch({
+    executablePath: wrapper,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  hub?.kill('SIGTERM')
+  await hub?.exited
+  Bun.spawnSync(['ip', 'netns', 'delete', namespace])
+  if (folder) rmSync(folder, { recursive: true, force: true })
+  await place?.[Symbol.asyncDispose]()
+})
+
+async function open(at: string): Promise<{ page: Page; errors: string[]; foreign: string[] }> {
+  const page = await (await browser.newContext()).newPage()
+  const errors: string[] = []
+  const foreign: string[] = []
+  page.on('console', message => { if (message.type() === 'error' && !/401/.test(message.text())) errors.push(message.text()) })
+  page.on('pageerror', error => errors.push(error.message))
+  page.on('request', request => { if (!request.url().startsWith(base) && !request.url().startsWith('data:')) foreign.push(request.url()) })
+  await page.goto(at)
+  return { page, errors, foreign }
+}
+
+test('the setup link makes the first user over plain HTTP at a LAN address, who is signed in and stays so', async () => {
+  expect(setupLink).toStartWith(`${base}/setup#`)
+  const { page, errors, foreign } = await open(setupLink)
+  expect(await page.evaluate(() => (globalThis as unknown as { isSecureContext: boolean }).isSecureContext)).toBe(false)
+  await page.fill('#setup-name', 'Ada')
+  await page.fill('#setup-email', 'ada@example.com')
+  await page.fill('#setup-password', 'correct horse battery')
+  await page.click('#setup button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+  await page.reload()
+  await page.waitForSelector('#home:not([hidden])')
+  expect(await page.textContent('#who-name')).toContain('Ada')
+  const [cookie] = await page.context().cookies()
+  expect(cookie).toMatchObject({ name: 'bailiwick', httpOnly: true, secure: false, sameSite: 'Lax' })
+  expect(errors).toEqual([])
+  expect(foreign).toEqual([])
+}, 60_000)
+
+test('a wrong password is refused with a word, the right one opens the workspace, and signing out closes it', async () => {
+  const { page, errors } = await open(base)
+  await page.waitForSelector('#login:not([hidden])')
+  await page.fill('#login-email', 'ada@example.com')
+  await page.fill('#login-password', 'wrong')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#login .wrong:not([hidden])')
+  expect(await page.textContent('#login .wrong')).toContain('wrong')
+  await page.fill('#login-password', 'correct horse battery')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+
+  await page.fill('#token-name', 'from the browser')
+  await page.selectOption('#token-mode', 'full')
+  await page.click('form[data-form=token] button[type=submit]')
+  await page.waitForSelector('#new-token:not([hidden])')
+  expect(await page.inputValue('#new-token-value')).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
+
+  await page.click('#sign-out')
+  await page.waitForSelector('#login:not([hidden])')
+  await page.reload()
+  await page.waitForSelector('#login:not([hidden])')
+  expect(errors).toEqual([])
+}, 60_000)
+
+test('the reference and the handbook open without any request to elsewhere', async () => {
+  for (const [path, sign] of [['/swagger', '.swagger-ui .opblock'], ['/docs', 'main h1'], ['/docs/webhooks', 'main h1']] as const) {
+    const { page, errors, foreign } = await open(`${base}${path}`)
+    await page.waitForSelector(sign)
+    expect([path, errors, foreign]).toEqual([path, [], []])
+    await page.context().close()
+  }
+}, 60_000)

@@ -1,0 +1,168 @@
+import { expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import manifest from '../../package.json'
+import { settings } from '../../src/core/config'
+import { eventKinds } from '../../src/core/events'
+import { areas, permissions } from '../../src/core/permissions'
+import { problemKinds } from '../../src/core/problem'
+import { tags } from '../../src/hub/openapi-tags'
+import { firstPlans } from '../../src/access/plans'
+import { makeProgram } from '../../src/cli'
+import { pages } from '../../src/docs'
+import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
+import { messageHeaders } from '../../src/hub/openapi-webhooks'
+import { world } from '../support/world'
+
+const root = join(import.meta.dir, '../..')
+const text = (slug: string) => pages.find(page => page.slug === slug)!.markdown
+const headings = (slug: string) => [...text(slug).replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
+const everything = pages.map(page => page.markdown).join('\n')
+
+test('each setting has its heading, in the order of the code, with its flag and its default', () => {
+  expect(headings('settings')).toEqual(Object.values(settings).map(one => one.variable))
+  for (const { variable, default: fallback, flag } of Object.values(settings) as { variable: string; default: string | null; flag?: string }[]) {
+    const section = sectionOf(pages.find(page => page.slug === 'settings')!, variable)
+    expect([variable, section]).toEqual([variable, expect.stringContaining(fallback === null ? 'Not set by default' : fallback === '' ? 'Empty by default' : `Default \`${fallback}\``)])
+    if (flag) expect(section).toContain(`Flag \`${flag}\``)
+  }
+})
+
+test('each error code has its heading, in the order of the code', () => {
+  expect(headings('problems')).toEqual(Object.keys(problemKinds))
+})
+
+test('each command has its heading, in the order of the help', () => {
+  expect(headings('commands')).toEqual(makeProgram(() => {}).commands.map(one => `bailiwick ${one.name()}`))
+})
+
+test('each package has its line, and no other', () => {
+  const named = [...text('dependencies').matchAll(/^\| `([^`]+)` \|/gm)].map(match => match[1]!)
+  expect(named.sort()).toEqual([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())
+})
+
+test('each area has its line with its permissions, and no other permission is named anywhere', () => {
+  expect([...text('tokens').matchAll(/^\| (\w+) \| `\w+\.read` `\w+\.write` \|/gm)].map(match => match[1]!)).toEqual([...areas])
+  for (const one of permissions) expect(text('tokens')).toContain(`\`${one}\``)
+  for (const [, name] of everything.matchAll(/`(\w+\.(?:read|write))`/g)) expect(permissions).toContain(name as never)
+})
+
+test('each plan has its line with its numbers', () => {
+  const number = (limit: number | null) => (limit === null ? '–' : limit.toLocaleString('en'))
+  for (const { id, apiAccess, limits } of firstPlans) {
+    const cells = [id, apiAccess, ...[
+      limits.requests_per_minute_per_token, limits.requests_per_hour_per_workspace, limits.webhook_endpoints, limits.tokens, limits.heartbeats,
+    ].map(number)]
+    expect(text('tokens')).toContain(`| ${cells.join(' | ')} |`)
+  }
+})
+
+test('each event kind has its line with its area, and no other kind is named anywhere', () => {
+  const lines = [...text('webhooks').matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (\w+) \|/gm)].map(match => [match[1], match[2]])
+  expect(lines).toEqual(eventKinds.map(one => [one.kind, one.area]))
+  const prefixes = new Set(eventKinds.map(one => one.kind.split('.')[0]))
+  // `data.kind` of an alert is a word of its own.
+  const known = new Set([...eventKinds.map(one => one.kind), ...permissions, 'heartbeat.missed'] as string[])
+  for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
+    if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)
+  }
+})
+
+test('each header of a message has its line', () => {
+  const named = [...text('webhooks').matchAll(/^\| `((?:X-Service|webhook)-[^`]+)` \|/gm)].map(match => match[1]!)
+  expect(named.sort()).toEqual(Object.keys(messageHeaders).sort())
+})
+
+test('every address that is named is served', async () => {
+  const { app } = await world()
+  const patterns = app.routes.map(route => route.path.split('/'))
+  const served = (path: string) => patterns.some(pattern => {
+    const parts = path.replace(/\/$/, '').split('/')
+    return pattern.length === parts.length && pattern.every((part, place) => part.startsWith(':') || part === parts[place])
+  })
+  // In code and in links, with or without a method before it; what stands behind ? or # is no part of it.
+  const named = [...everything.matchAll(/(?:`|\b(?:GET|POST|PATCH|PUT|DELETE) |\]\(|localhost:8484)(\/(?:v1|docs|problems|ping|api|swagger|healthz|readyz|metrics)[^\s`)?#'"]*)/g)].map(match => match[1]!)
+  expect(named.length).toBeGreaterThan(40)
+  // The prefix of all paths, and of the twins, is no address itself; /bailiwick is the receiver's.
+  const prefixes = new Set(['/v1', '/v1/ingest', '/v1/ingest/heartbeats', '/ping'])
+  expect([...new Set(named)].filter(path => !prefixes.has(path) && !served(path))).toEqual([])
+})
+
+test('every link leads to a page and a heading that exist', () => {
+  for (const page of pages) {
+    for (const [, link] of page.markdown.matchAll(/\]\((\/docs[^)]*)\)/g)) {
+      const [path, anchor] = link!.split('#') as [string, string?]
+      const target = pages.find(one => `/docs/${one.slug}` === path)
+      expect([page.slug, link, target !== undefined]).toEqual([page.slug, link, true])
+      if (anchor) expect([page.slug, link, headings(target!.slug).map(one => anchorOf(one.replaceAll('`', '')))]).toEqual([page.slug, link, expect.arrayContaining([anchor])])
+    }
+  }
+})
+
+test('every file that is named exists', () => {
+  const named = [...everything.matchAll(/`((?:src|test|migrations)(?:\/[\w./-]+)?)`/g)].map(match => match[1]!)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter(path => !existsSync(join(root, path)))).toEqual([])
+})
+
+test('every page has one title, and its headings have addresses of their own', () => {
+  for (const page of pages) {
+    expect([page.slug, page.markdown.match(/^# /gm)?.length]).toEqual([page.slug, 1 + (page.markdown.match(/^```[\s\S]*?^```/gm) ?? []).join('\n').split(/^# /m).length - 1])
+    const ids = [...pageHtml(page.slug)!.matchAll(/<h\d id="([^"]*)"/g)].map(match => match[1]!)
+    expect([page.slug, ids.length, ids.includes('')]).toEqual([page.slug, new Set(ids).size, false])
+  }
+})
+
+test('no tag of the API is without a description', () => {
+  expect(tags.filter(tag => !/^[A-Z].*\.$/.test(tag.description))).toEqual([])
+})
+
+// The vector that the page tells readers to test with.
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: '1614265330', body: '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}' }
+const signature = /webhook-signature: (v1,\S+)/.exec(text('webhooks'))![1]!
+const snippet = (language: string) => new RegExp(`^\`\`\`${language}\n([\\s\\S]*?verify[\\s\\S]*?)^\`\`\``, 'm').exec(text('webhooks'))![1]!
+const cases = [
+  { name: 'the message', body: message.body, signature, right: true },
+  { name: 'one of two signatures', body: message.body, signature: `v1,AAAA ${signature}`, right: true },
+  { name: 'an altered body', body: message.body.replace('2027', '2028'), signature, right: false },
+  { name: 'another signature', body: message.body, signature: `v1,${Buffer.alloc(32).toString('base64')}`, right: false },
+  { name: 'no signature', body: message.body, signature: '', right: false },
+]
+
+test.each(cases)('the JavaScript of the handbook tells $name right', async one => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
+  try {
+    // The vector is old: the clock of the program stands where it was made.
+    await Bun.write(join(folder, 'verify.mjs'), `${snippet('js')}
+Date.now = () => ${message.timestamp}000
+const headers = ${JSON.stringify({ 'webhook-id': message.id, 'webhook-timestamp': message.timestamp, 'webhook-signature': one.signature })}
+console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))
+Date.now = () => ${message.timestamp}000 + 301_000
+console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))`)
+    expect(await printed([process.execPath, join(folder, 'verify.mjs')])).toBe(`${one.right}\nfalse\n`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test.each(cases)('the Bash of the handbook tells $name right', async one => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
+  try {
+    await Bun.write(join(folder, 'body'), one.body)
+    await Bun.write(join(folder, 'verify.sh'), `${snippet('bash')}
+date() { echo ${message.timestamp}; }
+verify '${secret}' '${message.id}' '${message.timestamp}' '${one.signature}' '${join(folder, 'body')}' && echo true || echo false
+date() { echo $((${message.timestamp} + 301)); }
+verify '${secret}' '${message.id}' '${message.timestamp}' '${one.signature}' '${join(folder, 'body')}' && echo true || echo false`)
+    expect(await printed(['bash', join(folder, 'verify.sh')])).toBe(`${one.right}\nfalse\n`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+async function printed(command: string[]): Promise<string> {
+  const run = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
+  return await new Response(run.stdout).text()
+}

@@ -1,0 +1,33 @@
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+import { SQL } from 'bun'
+import type { Installation } from './binary'
+
+type Row = Record<string, string | number | null>
+
+/** The rows of an installation, read beside its hubs. */
+export interface Rows extends AsyncDisposable {
+  /** Runs a query that both engines understand. Whole numbers come as numbers. */
+  all<R = Row>(query: string): Promise<R[]>
+}
+
+/** Opens the database of an installation that was started once. */
+export function rowsOf(here: Installation): Rows {
+  const url = here.env.BAILIWICK_DATABASE_URL
+  if (url) {
+    const sql = new SQL(url, { max: 1, bigint: false })
+    return {
+      // Counts and sums of PostgreSQL are bigint, which its driver gives as text.
+      all: async query => (await sql.unsafe(query) as Row[]).map(row => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, whole(value)]))) as never,
+      [Symbol.asyncDispose]: () => sql.close(),
+    }
+  }
+  const db = new Database(join(here.folder, 'bailiwick.db'), { readonly: true })
+  db.run('PRAGMA busy_timeout=5000')
+  return {
+    all: async query => db.query(query).all() as never,
+    async [Symbol.asyncDispose]() { db.close() },
+  }
+}
+
+const whole = (value: unknown) => (typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) ? Number(value) : value)
