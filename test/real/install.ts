@@ -6,6 +6,8 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') || Bun.which('initdb') !== null },
   { package: 'borgbackup', present: () => Bun.which('borg') !== null },
   { package: 'borgmatic', present: () => Bun.which('borgmatic') !== null },
+  { package: 'wget', present: () => Bun.which('wget') !== null },
+  { package: 'iproute2', present: () => Bun.which('ip') !== null },
   { package: 'curl', present: () => Bun.which('curl') !== null },
   { package: 'chromium', present: () => Bun.which('chromium') !== null },
   { package: 'systemd', present: () => Bun.which('systemd-analyze') !== null },

@@ -124,7 +124,7 @@ export class Worker {
         const done = write ? await write(tx) : { result: undefined }
         const kept = done.result?.again === undefined
           ? await finish(tx, this.hub, job.id)
-          : await giveBack(tx, this.hub, job.id, { runAt: done.result.again })
+          : await giveBack(tx, this.hub, job.id, { runAt: done.result.again, attempts: 0 })
         if (!kept) throw new LeaseLost(`The lease of job ${job.id} was lost.`)
         return done
       })

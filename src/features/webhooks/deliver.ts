@@ -6,6 +6,7 @@ import { events } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
+import { tally } from '../../core/tally'
 import type { JobKind } from '../../core/jobs/job'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, deliverKind, untilDone, type Delivery, type DeliverPayload } from './delivery-jobs'
@@ -37,6 +38,7 @@ export const deliverJob: JobKind<DeliverPayload> = {
     try {
       if (!(await begin(hub, delivery))) return undefined
       const tried = await post(hub, { delivery, endpoint, body, trigger: payload.manual ? 'manual' : 'auto', policy })
+      tally(hub, 'webhook_attempts', tried.row.errorClass ?? 'delivered')
       return tried.reason === null ? tx => succeeded(tx, hub, delivery, tried) : tx => failed(tx, hub, delivery, tried, payload)
     } finally {
       leaveSlot()
