@@ -79,6 +79,7 @@ CREATE TABLE "jobs" (
 	"priority" bigint NOT NULL,
 	"run_at" bigint NOT NULL,
 	"attempts" bigint NOT NULL,
+	"lost_runs" bigint NOT NULL,
 	"payload" text NOT NULL,
 	"unique_key" text collate "C",
 	"locked_by" text collate "C",
@@ -186,6 +187,7 @@ CREATE TABLE "heartbeats" (
 	"uuid_hash" text collate "C" NOT NULL,
 	"uuid_sealed" text collate "C" NOT NULL,
 	"status" text collate "C" NOT NULL,
+	"status_since" bigint NOT NULL,
 	"last_ping_at" bigint,
 	"open_runs" text NOT NULL,
 	"last_duration_ms" bigint,
@@ -295,6 +297,7 @@ CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","priority","run_at");--> statement-breakpoint
+CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
 CREATE INDEX "memberships_user" ON "memberships" USING btree ("user_id");--> statement-breakpoint

@@ -86,6 +86,7 @@ CREATE TABLE `jobs` (
 	`priority` integer NOT NULL,
 	`run_at` integer NOT NULL,
 	`attempts` integer NOT NULL,
+	`lost_runs` integer NOT NULL,
 	`payload` text NOT NULL,
 	`unique_key` text,
 	`locked_by` text,
@@ -96,6 +97,7 @@ CREATE TABLE `jobs` (
 );
 --> statement-breakpoint
 CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`priority`,`run_at`);--> statement-breakpoint
+CREATE INDEX `jobs_next` ON `jobs` (`state`,`kind`,`run_at`);--> statement-breakpoint
 CREATE INDEX `jobs_leases` ON `jobs` (`state`,`locked_until`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
 CREATE TABLE `memberships` (
@@ -211,6 +213,7 @@ CREATE TABLE `heartbeats` (
 	`uuid_hash` text NOT NULL,
 	`uuid_sealed` text NOT NULL,
 	`status` text NOT NULL,
+	`status_since` integer NOT NULL,
 	`last_ping_at` integer,
 	`open_runs` text NOT NULL,
 	`last_duration_ms` integer,

@@ -3,10 +3,12 @@ import { target } from '../core/audit'
 import { change } from '../core/change'
 import { instant } from '../core/clock'
 import type { Ctx } from '../core/ctx'
+import { locking } from '../core/db/dialect'
 import { violation } from '../core/db/errors'
-import type { Reader, Tx } from '../core/db/transaction'
+import type { Tx } from '../core/db/transaction'
 import { newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
+import { listPage, searchFilter, timeFilters, type Listing } from '../core/list'
 import { isAllowRange } from '../core/net/egress'
 import { invalid, notFound, Problem } from '../core/problem'
 import type { Page } from '../core/shapes'
@@ -19,21 +21,43 @@ type Row = typeof workspaces.$inferSelect
 /** Every plan, the operator's to edit and everybody's to see. */
 export async function listPlans(ctx: Ctx): Promise<{ data: PlanView[] }> {
   const rows = await ctx.hub.read.select().from(plans).orderBy(plans.createdAt, plans.id)
-  return { data: rows.map(row => ({
-    id: row.id, title: row.title, api_access: row.apiAccess, limits: row.limits, default: row.isDefault, version: row.version,
-    created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
-  })) }
-}
-
-/** The workspaces the caller may see: all for the operator, their own for everybody else. */
-export async function listWorkspaces(ctx: Ctx): Promise<Page<WorkspaceView>> {
-  const rows = await ctx.hub.read.select().from(workspaces).where(ctx.operator ? undefined : eq(workspaces.id, ctx.workspaceId)).orderBy(workspaces.id)
-  return { data: rows.map(workspaceView), pagination: { has_more: false, next_cursor: null } }
+  return { data: rows.map(planView) }
 }
 
 /** @throws Problem 404 */
+export async function getPlan(ctx: Ctx, id: string): Promise<PlanView> {
+  const [row] = await ctx.hub.read.select().from(plans).where(eq(plans.id, id))
+  if (!row) throw notFound('plan')
+  return planView(row)
+}
+
+const planView = (row: typeof plans.$inferSelect): PlanView => ({
+  id: row.id, title: row.title, api_access: row.apiAccess, limits: row.limits, default: row.isDefault, version: row.version,
+  created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+})
+
+export const workspaceListing: Listing<Row> = {
+  name: 'workspaces', table: workspaces as never, id: workspaces.id, idOf: row => row.id, owner: workspaces.id, defaultSort: 'id',
+  filters: {
+    q: searchFilter([workspaces.name], 'Only workspaces whose name holds this text.'),
+    ...timeFilters('created_at', workspaces.createdAt),
+  },
+  sorts: {
+    name: { column: workspaces.name, read: row => row.name },
+    created_at: { column: workspaces.createdAt, read: row => row.createdAt },
+  },
+}
+const everyWorkspace: Listing<Row> = { ...workspaceListing, name: 'every-workspace', owner: null }
+
+/** The workspaces the caller may see: all for the operator, their own for everybody else. */
+export const listWorkspaces = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WorkspaceView>> =>
+  (ctx.operator
+    ? listPage(ctx, everyWorkspace, query, workspaceView)
+    : listPage(ctx, workspaceListing, query, workspaceView))
+
+/** @throws Problem 404 */
 export async function getWorkspace(ctx: Ctx, id: string): Promise<WorkspaceView> {
-  return workspaceView(await visible(ctx, ctx.hub.read, id))
+  return workspaceView(seen(ctx, await ctx.hub.read.select().from(workspaces).where(eq(workspaces.id, id))))
 }
 
 /** Makes a workspace for a customer. @throws Problem 409 `already_exists`, 422 */
@@ -54,7 +78,7 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
     if (!isAllowRange(range)) throw invalid([{ pointer: `#/network_policy/allow_ranges/${place}`, code: 'format', detail: 'must be a CIDR range, an address, a host name, or *.name.' }])
   })
   const view = await unlessTaken(patch.name ?? '', () => change(ctx, 'account.workspace.update', async tx => {
-    const row = await visible(ctx, tx, id)
+    const row = seen(ctx, await locking(tx.select().from(workspaces).where(eq(workspaces.id, id))))
     requireMatch(ctx, row)
     const [after] = await tx.update(workspaces).set({
       name: patch.name ?? row.name, planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan), networkPolicy: patch.network_policy ?? row.networkPolicy,
@@ -66,8 +90,8 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
   return view
 }
 
-async function visible(ctx: Ctx, read: Reader, id: string): Promise<Row> {
-  const [row] = await read.select().from(workspaces).where(eq(workspaces.id, id))
+/** The row, where the caller may know of it. */
+function seen(ctx: Ctx, [row]: Row[]): Row {
   if (!row || (!ctx.operator && row.id !== ctx.workspaceId)) throw notFound('workspace')
   return row
 }

@@ -1,24 +1,23 @@
-import type { TObject } from '@sinclair/typebox'
 import { record } from '../core/change'
 import { inRanges, parseAddress } from '../core/net/address'
 import { clientAddress } from '../core/net/client-address'
-import type { Ctx, StoredAnswer } from '../core/ctx'
+import type { Ctx } from '../core/ctx'
 import type { AuditContext } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
-import { invalid, Problem, problemBody, tryAgain } from '../core/problem'
+import { invalid, notFound, Problem, problemBody } from '../core/problem'
 import { readQuery } from '../core/query'
 import { Shape } from '../core/shapes'
-import { fieldProblems, isOptional } from '../core/validate'
-import { callerOfSession, callerOfToken, type Caller } from './callers'
-import { readSessionCookie } from './cookies'
-import { keepAnswer, releaseKey, takeKey } from './idempotency'
-import { noteUse } from './last-use'
+import { fieldProblems } from '../core/validate'
+import { answerOf } from './answer'
+import { authenticate, limitReached } from './authenticate'
+import type { Caller } from './callers'
+import { checkKeyForm, clientRequestId, contextOf } from './context'
 import { limiterOf } from './limiter'
-import { failedCredentials, noCredentials, type Bucket, type RateVerdict } from './rate-limits'
-import { readJson } from './request-body'
-import type { Guard, Route } from './route'
-import { touchSession } from './sessions'
+import { runOnce } from './once'
+import { noCredentials, type RateVerdict } from './rate-limits'
+import { readJson, unstorable } from './request-body'
+import type { Route } from './route'
 
 /** The part of Bun's server that tells where a request came from. */
 export interface Peer { requestIP(request: Request): { address: string } | null }
@@ -54,7 +53,7 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
   const headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }
   try {
     const ip = callerAddress(hub, request, peer)
-    const caller = await authenticate(hub, spec, request, ip)
+    const caller = await authenticate(hub, spec, request, { id, ip }, headers)
     // What is called with a scoped secret of its own counts against that, in the verb.
     const buckets = caller?.buckets ?? (spec.guard === 'ingest' ? [] : [noCredentials(ip, hub.config.anonymousPerMinute)])
     const now = hub.clock.now()
@@ -63,16 +62,22 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     if (!verdict.allowed) throw limitReached(verdict)
     const context = contextOf(request, id, ip, caller, spec.guard)
     if (caller) await authorise(hub, spec, caller, request, ip, context)
+    // Another site must not sign a browser in to an account of its choice.
+    if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
+    if (spec.method === 'POST' && spec.guard !== 'ingest') checkKeyForm(request)
 
-    const search = new URL(request.url).searchParams
+    const url = new URL(request.url)
+    const search = url.searchParams
     const query = spec.query ? readQuery(spec.query, search) : readQuery(noParameters, search)
     const raw = spec.method === 'GET' || spec.rawBody ? new Uint8Array(0) : await readJson.bytes(request, spec.body !== undefined)
     // Where nothing is required, no body means no wishes.
     const body = spec.body ? (raw.length === 0 && !(spec.body.required as string[] | undefined)?.length ? {} : readJson.parse(raw)) : undefined
     if (spec.body) {
-      const problems = fieldProblems(spec.body, body)
+      const hostile = unstorable(body)
+      const problems = hostile.length > 0 ? hostile : fieldProblems(spec.body, body)
       if (problems.length > 0) throw invalid(problems)
     }
+    if (!isReadable(url.pathname)) throw notFound('path')
     const ctx: Ctx = {
       hub, workspaceId: caller?.workspaceId ?? '', sessionId: caller?.session?.id ?? null, actor: caller?.actor ?? { type: 'anonymous', id: '', name: null, hint: null }, context,
       permissions: caller?.permissions ?? new Set(), operator: caller?.operator ?? false, limits: caller?.limits ?? {}, planId: caller?.planId ?? '',
@@ -80,7 +85,7 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     }
     const asked = { params, query, body, request, ip }
     const answer = spec.method === 'POST' && context.idempotency_key !== null && caller
-      ? await runOnce(ctx, spec, asked, search.toString(), raw, headers)
+      ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
       : answerOf(hub, spec, await spec.run(ctx, asked), headers)
     if (spec.method === 'GET' && answer.etag && matches(request.headers.get('if-none-match'), answer.etag)) {
       // A 304 is free of quota (platform.md S1).
@@ -90,17 +95,23 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     if (answer.etag) headers.ETag = answer.etag
     if (answer.location) headers.Location = answer.location
     if (answer.status === 204) return new Response(null, { status: 204, headers })
-    headers['Content-Type'] = 'application/json; charset=utf-8'
+    const next = nextPage(url, answer.body)
+    if (next) headers.Link = next
+    // A replay may be of a problem, and says so itself.
+    headers['Content-Type'] ??= 'application/json; charset=utf-8'
     return new Response(answer.body, { status: answer.status, headers })
   } catch (error) {
-    return problemAnswer(hub, error, id, headers)
+    return problemAnswer(hub, error, id, headers, clientRequestId(request))
   }
 }
 
 /** An error as the answer that is sent: a Problem as it says, anything else as a 500 that tells nothing of the inside. */
-export function problemAnswer(hub: Hub, error: unknown, id: string, headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }): Response {
+export function problemAnswer(
+  hub: Hub, error: unknown, id: string,
+  headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }, clientId: string | null = null,
+): Response {
   const problem = error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong inside. The log has this request id.')
-  if (!(error instanceof Problem)) hub.log.error({ err: error, request_id: id }, 'a request failed')
+  if (!(error instanceof Problem)) hub.log.error({ err: error, request_id: id, client_request_id: clientId }, 'a request failed')
   return new Response(JSON.stringify(problemBody(problem, id)), {
     status: problem.status,
     headers: { ...headers, ...problem.extras.headers, 'Content-Type': 'application/problem+json; charset=utf-8' },
@@ -108,53 +119,7 @@ export function problemAnswer(hub: Hub, error: unknown, id: string, headers: Rec
 }
 
 const answerHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }
-// A session's last use is written at most this often.
-const sessionTouchMs = 60_000
 const noParameters = Shape({})
-
-async function authenticate(hub: Hub, spec: Route, request: Request, ip: string): Promise<Caller | null> {
-  const header = request.headers.get('authorization')
-  // A token in an address ends up in histories and proxies' logs: it is refused even where it would be good.
-  if (/bw_live_/.test(request.url)) throw new Problem('token_in_query', 'A token does not belong in the address. Send it as: Authorization: Bearer bw_live_… and revoke this one.')
-  if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
-  try {
-    if (header !== null) {
-      const bearer = /^Bearer +(\S+)$/i.exec(header)
-      if (!bearer) throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
-      const caller = await callerOfToken(hub, bearer[1]!)
-      noteUse(hub, caller.token!.id, ip)
-      return caller
-    }
-    const cookie = readSessionCookie(hub, request.headers.get('cookie'))
-    if (cookie !== null) {
-      const caller = await callerOfSession(hub, cookie, request.headers.get('bailiwick-workspace'))
-      if (caller.session!.seenAt < hub.clock.now() - sessionTouchMs) await touchSession(hub, caller.session!.id, caller.workspaceId)
-      return caller
-    }
-  } catch (error) {
-    if (error instanceof Problem && error.status === 401) {
-      // Counted after the check, so that someone who guesses cannot shut out a valid token behind the same address.
-      countRefusal(hub, failedCredentials(ip, hub.config.failedCredentialsPerMinute))
-      throw withChallenge(error)
-    }
-    throw error
-  }
-  countRefusal(hub, noCredentials(ip, hub.config.anonymousPerMinute))
-  throw withChallenge(new Problem('unauthenticated', 'Send a token as: Authorization: Bearer bw_live_…'))
-}
-
-function countRefusal(hub: Hub, bucket: Bucket): void {
-  const verdict = limiterOf(hub).take([bucket], hub.clock.now())
-  if (!verdict.allowed) throw limitReached(verdict)
-}
-
-function limitReached(verdict: RateVerdict): Problem {
-  return tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
-}
-
-const withChallenge = (problem: Problem) => new Problem(problem.code, problem.detail, {
-  headers: { 'WWW-Authenticate': problem.code === 'unauthenticated' ? 'Bearer realm="bailiwick"' : `Bearer realm="bailiwick", error="invalid_token"` },
-})
 
 function tellLimits(headers: Record<string, string>, verdict: RateVerdict): void {
   if (!verdict.policyHeader) return
@@ -169,9 +134,14 @@ async function authorise(hub: Hub, spec: Route, caller: Caller, request: Request
       throw new Problem('address_not_allowed', 'This token may not be used from this address.')
     }
     if (caller.apiAccess === 'none' || (caller.apiAccess === 'read' && spec.method !== 'GET')) {
-      throw new Problem('plan_no_api_access', caller.apiAccess === 'none' ? 'The plan has no API access.' : 'The plan has read access to the API only.')
+      const has = caller.apiAccess === 'none' ? 'no access to the API' : 'access to the API for reading only'
+      throw new Problem('plan_no_api_access', `The plan ${caller.planId} has ${has}. Sign in at ${hub.baseUrl}, or ask the operator for another plan.`, { members: { plan: caller.planId } })
     }
-    if (spec.guard === 'operator' && !caller.operator) throw missing('operator')
+    if (spec.guard === 'operator' && !caller.operator) {
+      throw new Problem('insufficient_permission', 'Only the operator of this installation may do this: with a full token of the operator’s workspace, or signed in as operator.', {
+        members: { required_permission: 'operator' },
+      })
+    }
     if (spec.guard.includes('.') && !caller.permissions.has(spec.guard as never)) throw missing(spec.guard)
   } catch (error) {
     if (error instanceof Problem) await auditDenial(hub, spec, caller, context, error)
@@ -183,11 +153,15 @@ const missing = (permission: string) => new Problem('insufficient_permission', `
 
 /** A browser sends Origin with every write; the header of our own is what a form of another site cannot send. */
 function checkOrigin(hub: Hub, request: Request): void {
+  requireOwnOrigin(hub, request)
+  if (request.headers.get('bailiwick-csrf') !== '1') throw new Problem('origin_not_allowed', 'A write with a session needs the header Bailiwick-Csrf: 1.')
+}
+
+function requireOwnOrigin(hub: Hub, request: Request): void {
   const origin = request.headers.get('origin')
   const own = new URL(request.url)
   const asSeen = `${hub.baseUrl.startsWith('https:') ? 'https:' : own.protocol}//${request.headers.get('host') ?? own.host}`
   if (origin === null || (origin !== asSeen && origin !== hub.baseUrl)) throw new Problem('origin_not_allowed', 'The Origin header must name this site.')
-  if (request.headers.get('bailiwick-csrf') !== '1') throw new Problem('origin_not_allowed', 'A write with a session needs the header Bailiwick-Csrf: 1.')
 }
 
 async function auditDenial(hub: Hub, spec: Route, caller: Caller, context: AuditContext, problem: Problem): Promise<void> {
@@ -200,68 +174,24 @@ async function auditDenial(hub: Hub, spec: Route, caller: Caller, context: Audit
   }))
 }
 
-function contextOf(request: Request, id: string, ip: string, caller: Caller | null, guard: Guard): AuditContext {
-  return {
-    ip,
-    user_agent: request.headers.get('user-agent')?.slice(0, 200) ?? null,
-    request_id: id,
-    idempotency_key: request.headers.get('idempotency-key'),
-    channel: caller?.session ? 'dashboard' : guard === 'ingest' ? 'ingest' : 'api',
-  }
+/** The Link header of a page that has another behind it (RFC 8288), or null. */
+function nextPage(url: URL, body: string): string | null {
+  // The envelope closes every list, so its end is enough to look at: parsing a page again would cost as much as making it.
+  const cursor = /"next_cursor":"([\w-]+)"[^{}]*\}\}$/.exec(body.slice(-1200))?.[1]
+  if (!cursor) return null
+  const next = new URLSearchParams(url.search)
+  next.set('cursor', cursor)
+  return `<${url.pathname}?${next}>; rel="next"`
 }
 
-function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record<string, string>): StoredAnswer {
-  Object.assign(headers, spec.headers?.(hub, result))
-  const status = spec.status ?? 200
-  const body = result === undefined ? '' : JSON.stringify(result)
-  const { id, version } = (result ?? {}) as { id?: string; version?: number }
-  return {
-    status, body,
-    location: status === 201 && id ? `${spec.path}/${id}` : null,
-    etag: typeof version === 'number' ? `"${version}.${Bun.hash(body).toString(36)}"` : null,
-  }
-}
-
-/** Runs a request with an Idempotency-Key: at most once, and every repetition gets the first one's answer. */
-async function runOnce(
-  ctx: Ctx, spec: Route, asked: Parameters<Route['run']>[1], search: string, raw: Uint8Array, headers: Record<string, string>,
-): Promise<StoredAnswer> {
-  const { hub } = ctx
-  const path = new URL(asked.request.url).pathname
-  const keys = { workspaceId: ctx.workspaceId, method: spec.method, path, key: ctx.context.idempotency_key! }
-  const earlier = await takeKey(hub, keys, { search, body: raw })
-  if (earlier) {
-    headers['Idempotent-Replayed'] = 'true'
-    if (earlier.status >= 400) headers['Content-Type'] = 'application/problem+json; charset=utf-8'
-    return earlier
-  }
-  const answer = (result: unknown) => answerOf(hub, spec, withoutSecrets(spec, result), {})
-  ctx.idempotency = { ...keys, answer, stored: false }
+/** Whether the path can be an id: percent-encoding that is broken, or stands for NUL, names nothing. */
+function isReadable(pathname: string): boolean {
+  if (!pathname.includes('%')) return true
   try {
-    const result = await spec.run(ctx, asked)
-    if (!ctx.idempotency.stored) await keepAnswer(hub, keys, answer(result))
-    return answerOf(hub, spec, result, headers)
-  } catch (error) {
-    // What the verb decided is an answer like any other; what broke on the way may be tried again.
-    if (error instanceof Problem && error.status < 500 && error.status !== 429) {
-      const body = JSON.stringify(problemBody(error, ctx.context.request_id!))
-      await keepAnswer(hub, keys, { status: error.status, body, location: null, etag: null })
-    } else {
-      await releaseKey(hub, keys)
-    }
-    throw error
+    return !decodeURIComponent(pathname).includes('\0')
+  } catch {
+    return false
   }
-}
-
-/** The result as it is kept for replays: secrets are left out, or null where the shape always has the member. */
-function withoutSecrets(spec: Route, result: unknown): unknown {
-  if (!spec.once || typeof result !== 'object' || result === null) return result
-  const kept = { ...result } as Record<string, unknown>
-  for (const name of spec.once) {
-    if (isOptional((spec.answer as TObject).properties[name]!)) delete kept[name]
-    else kept[name] = null
-  }
-  return { ...kept, secret_shown_before: true }
 }
 
 function matches(header: string | null, etag: string): boolean {

@@ -34,11 +34,16 @@ export const firstPlans: PlanRow[] = [
 export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits, count: () => Promise<number>): Promise<void> {
   const most = ctx.limits[limit]
   if (most === null || most === undefined) return
-  await tx.insert(counters).values({ name: `limit:${limit}:${ctx.workspaceId}`, value: 1 })
-    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
+  await takeTurns(tx, limit, ctx.workspaceId)
   const used = await count()
   if (used < most) return
   throw new Problem('plan_limit_reached', `The plan allows ${most} ${limit.replaceAll('_', ' ')}; ${used} are in use.`, {
     members: { limit, max: most, used, plan: ctx.planId },
   })
+}
+
+/** Makes the transactions of a workspace that count the same thing wait for each other. */
+export async function takeTurns(tx: Tx, limit: keyof PlanLimits, workspaceId: string): Promise<void> {
+  await tx.insert(counters).values({ name: `limit:${limit}:${workspaceId}`, value: 1 })
+    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
 }

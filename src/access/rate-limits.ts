@@ -1,4 +1,4 @@
-import ipaddr from 'ipaddr.js'
+import { rateLimitKey } from '../core/net/address'
 
 /** One limit a request is counted against. */
 export interface Bucket {
@@ -109,21 +109,20 @@ export class RateLimiter {
  * an address which guesses cannot shut out a valid token behind the same address.
  */
 export function failedCredentials(address: string, perMinute = 30): Bucket {
-  return { name: 'failed-credentials', key: addressBlock(address), quota: perMinute, windowSeconds: 60 }
+  return { name: 'failed-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
+}
+
+/**
+ * The bucket for wrong passwords of one login, whatever the addresses they come from. Logins that do not exist have theirs too,
+ * so that being asked to wait tells nothing.
+ */
+export function failedLogins(email: string, perMinute = 30): Bucket {
+  return { name: 'failed-logins', key: email.trim().toLowerCase(), quota: perMinute, windowSeconds: 60 }
 }
 
 /** The bucket for requests that carry no credentials at all. */
 export function noCredentials(address: string, perMinute = 300): Bucket {
-  return { name: 'no-credentials', key: addressBlock(address), quota: perMinute, windowSeconds: 60 }
-}
-
-/** Who an address is counted as: an IPv4 address itself, also where mapped into IPv6; an IPv6 address as its /64. */
-export function addressBlock(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.toString()
-  // A subscriber has a whole /64 (RFC 6177) and could count from a new address each time.
-  return `${parsed.toByteArray().slice(0, 8).map(byte => byte.toString(16).padStart(2, '0')).join('')}/64`
+  return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
 }
 
 const none: readonly string[] = Object.freeze([])

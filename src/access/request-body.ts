@@ -1,4 +1,4 @@
-import { Problem } from '../core/problem'
+import { Problem, type FieldProblem } from '../core/problem'
 
 const largestBody = 1024 * 1024
 const deepest = 32
@@ -17,6 +17,10 @@ export const readJson = {
     const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? null
     if (body.length > 0 || expected) {
       if (type === null && body.length > 0) throw new Problem('unsupported_media_type', 'The body needs the header Content-Type: application/json.')
+      const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
+      if (encoding !== 'identity') throw new Problem('unsupported_media_type', `The body must come as it is, not with Content-Encoding: ${encoding.slice(0, 50)}.`)
+      const charset = /;\s*charset="?([^";\s]+)/i.exec(request.headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
+      if (charset !== 'utf-8' && charset !== 'utf8') throw new Problem('unsupported_media_type', 'The body must be in UTF-8.')
       if (type !== null && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
         throw new Problem('unsupported_media_type', 'The body must be application/json.')
       }
@@ -37,6 +41,27 @@ export const readJson = {
     return value
   },
 }
+
+/**
+ * The texts of a parsed body, names of members included, that no database could give back as they came: PostgreSQL has no NUL,
+ * and half of a surrogate pair has no UTF-8 (RFC 3629 section 3). At most 20 are named.
+ */
+export function unstorable(value: unknown, pointer = '#'): FieldProblem[] {
+  if (typeof value === 'string') return isStorable(value) ? [] : [{ pointer, code: 'character', detail: `must not hold ${characters}.` }]
+  if (typeof value !== 'object' || value === null) return []
+  const found: FieldProblem[] = []
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (!isStorable(name)) found.push({ pointer: at, code: 'character', detail: `has a name with ${characters}.` })
+    else found.push(...unstorable(member, at))
+    if (found.length >= mostNamed) break
+  }
+  return found.slice(0, mostNamed)
+}
+
+const mostNamed = 20
+const characters = 'a NUL character or half of a surrogate pair'
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []

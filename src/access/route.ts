@@ -35,6 +35,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   rawBody?: boolean
   status?: 200 | 201 | 202 | 204
   answer?: TSchema
+  /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
+  nowhere?: boolean
   /** Members of the answer that are told once and left out of a replay. */
   once?: readonly string[]
   /** Codes it can answer with beyond those that every operation shares. */

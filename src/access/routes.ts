@@ -44,7 +44,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
 export const sessionRoutes = area('sessions', 'Sessions', [
   route({
     method: 'POST', path: '/v1/sessions', guard: 'anyone', action: 'account.session.create', operationId: 'signIn', summary: 'Sign in',
-    description: 'Begins a dashboard session by e-mail and password; the answer sets its cookie.', body: SignIn, status: 201, answer: Session, problems: ['invalid_login'],
+    description: 'Begins a dashboard session by e-mail and password; the answer sets its cookie.', body: SignIn, status: 201, answer: Session, nowhere: true, problems: ['invalid_login', 'origin_not_allowed'],
     run: async (ctx, { body }) => withCookie(await signIn(ctx, body)), ...setCookie,
   }),
   route({
@@ -69,8 +69,8 @@ export const setupRoutes = area('setup', 'Setup', [
   }),
   route({
     method: 'POST', path: '/v1/setup', guard: 'anyone', action: 'account.setup.complete', operationId: 'completeSetup', summary: 'Make the first user',
-    description: 'Makes the owner of the operator’s workspace with the token of the setup link, and signs them in.', body: Setup, status: 201, answer: Session,
-    problems: ['setup_closed'],
+    description: 'Makes the owner of the operator’s workspace with the token of the setup link, and signs them in.', body: Setup, status: 201, answer: Session, nowhere: true,
+    problems: ['setup_closed', 'origin_not_allowed'],
     run: async (ctx, { body }) => withCookie(await beginSession(ctx, await completeSetup(ctx, body))), ...setCookie,
   }),
 ])

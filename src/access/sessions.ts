@@ -1,17 +1,18 @@
 import { and, asc, eq, lt } from 'drizzle-orm'
-import { record } from '../core/change'
+import { record, type AuditDraft } from '../core/change'
 import { instant } from '../core/clock'
 import { encodeBase64url, sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import type { AuditActor } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
-import { Problem, tryAgain } from '../core/problem'
-import { limiterOf } from './limiter'
+import { Problem } from '../core/problem'
+import { unlessGuessing } from './limiter'
 import { verifyPassword } from './passwords'
-import { failedCredentials } from './rate-limits'
+import { failedCredentials, failedLogins } from './rate-limits'
 import { memberships, sessions, users, workspaces } from './tables'
 import { findUser, type User } from './users'
+import { operatorWorkspace } from './workspaces'
 
 /** A session ends after this long without a request; each request starts the time anew. */
 export const sessionSeconds = 30 * 24 * 3600
@@ -22,18 +23,19 @@ export interface UserView { id: string; email: string; name: string; operator: b
 
 /**
  * Signs in by e-mail and password.
- * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address
+ * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address or for one login, the right one too
  */
 export async function signIn(ctx: Ctx, input: { email: string; password: string }): Promise<BegunSession> {
   const { hub } = ctx
-  const user = await findUser(hub.read, input.email)
-  const right = await verifyPassword(input.password, user?.disabledAt === null ? user.passwordHash : null)
-  if (!right || !user) {
-    const verdict = limiterOf(hub).take([failedCredentials(ctx.context.ip ?? '', hub.config.failedCredentialsPerMinute)], hub.clock.now())
-    if (user) await auditSignIn(ctx, user, 'failure')
-    if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds)
+  const most = hub.config.failedCredentialsPerMinute
+  const buckets = [failedCredentials(ctx.context.ip ?? '', most), failedLogins(input.email, most)]
+  const user = await unlessGuessing(hub, buckets, async () => {
+    const found = await findUser(hub.read, input.email)
+    const right = await verifyPassword(input.password, found?.disabledAt === null ? found.passwordHash : null)
+    if (right && found) return found
+    await auditFailure(ctx, found)
     throw new Problem('invalid_login', 'E-mail or password is wrong.')
-  }
+  })
   return await beginSession(ctx, user)
 }
 
@@ -98,12 +100,19 @@ export async function signedInUser(ctx: Ctx): Promise<User> {
   return row!
 }
 
-function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure') {
+function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure'): AuditDraft {
   const actor: AuditActor = { type: 'user', id: user.id, name: user.name, hint: null }
   return { workspaceId, action: 'account.session.create', outcome, actor, context: ctx.context, targets: [{ type: 'user', id: user.id, name: user.name }] }
 }
 
-async function auditSignIn(ctx: Ctx, user: User, outcome: 'failure'): Promise<void> {
-  const of = await ctx.hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
-  await record(ctx.hub, async () => ({ result: undefined, audits: of.map(one => signInEntry(ctx, user, one.id, outcome)) }))
+/** A login that does not exist is written down as well, in the operator's log: the time of an answer must not tell which exist. */
+async function auditFailure(ctx: Ctx, user: User | null): Promise<void> {
+  const { hub } = ctx
+  const operators = await operatorWorkspace(hub.read)
+  const of = await hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user?.id ?? ''))
+  const audits: AuditDraft[] = user && of.length > 0 ? of.map(one => signInEntry(ctx, user, one.id, 'failure')) : [{
+    workspaceId: operators.id, action: 'account.session.create', outcome: 'failure', actor: ctx.actor, context: ctx.context, targets: [],
+    reason: 'There is no such login.',
+  }]
+  await record(hub, async () => ({ result: undefined, audits }))
 }

@@ -4,12 +4,13 @@ import { change, record, systemActor } from '../core/change'
 import { instant } from '../core/clock'
 import { sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
+import { locking } from '../core/db/dialect'
 import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
-import { parseRange } from '../core/net/address'
+import { inRanges, parseRange } from '../core/net/address'
 import { fullAccess, granted, readOnly, type Permission } from '../core/permissions'
 import { invalid, notFound, Problem, type FieldProblem } from '../core/problem'
 import type { Page } from '../core/shapes'
@@ -17,7 +18,7 @@ import { forgetCallers } from './callers'
 import { notedUse } from './last-use'
 import { refuseOverLimit } from './plans'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
-import { tokenModes, tokens, type TokenMode } from './tables'
+import { tokenModes, tokens, workspaces, type TokenMode } from './tables'
 import { newApiToken, tokenHint } from './token-format'
 
 type TokenRow = typeof tokens.$inferSelect
@@ -55,10 +56,11 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
     if (!ctx.permissions.has(one)) throw new Problem('insufficient_permission', `A token can only make tokens that may do no more than itself; ${one} is missing.`, { members: { required_permission: one } })
   }
   return change(ctx, 'account.token.create', async tx => {
+    await refuseMorePower(tx, ctx, mode)
     await refuseOverLimit(tx, ctx, 'tokens', () => countTokens(tx, ctx.workspaceId))
     const { row, token } = await insertToken(tx, ctx.hub, {
       workspaceId: ctx.workspaceId, name: input.name, mode, permissions: input.permissions ?? [], createdBy: ctx.actor.id,
-      expiresAt: input.expires_at ? Date.parse(input.expires_at) : null, allowedCidrs: input.allowed_cidrs ?? [],
+      ...await withinMaker(tx, ctx, input),
     })
     const view = tokenView(ctx.hub, row)
     return { result: { ...view, token }, target: target('token', row), after: view }
@@ -116,6 +118,37 @@ function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
+/** A full token of the operator's workspace has the operator's powers: only who has them may make one. */
+async function refuseMorePower(tx: Tx, ctx: Ctx, mode: TokenMode): Promise<void> {
+  if (mode !== 'full' || ctx.operator) return
+  const [own] = await tx.select({ isOperator: workspaces.isOperator }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
+  if (!own!.isOperator) return
+  throw new Problem('insufficient_permission', 'In the operator’s workspace only an operator can make a full token.', {
+    members: { required_permission: 'operator' },
+  })
+}
+
+/** The bounds of a new token: as asked, but a token made by a token ends no later and reaches from no more addresses than its maker. */
+async function withinMaker(tx: Tx, ctx: Ctx, input: TokenInput): Promise<{ expiresAt: number | null; allowedCidrs: string[] }> {
+  const expiresAt = input.expires_at ? Date.parse(input.expires_at) : null
+  const allowedCidrs = input.allowed_cidrs ?? []
+  if (ctx.actor.type !== 'token') return { expiresAt, allowedCidrs }
+  const maker = await tokenOf(tx, ctx, ctx.actor.id)
+  const errors: FieldProblem[] = []
+  if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
+    errors.push({ pointer: '#/expires_at', code: 'beyond_maker', detail: `must not lie after ${instant(maker.expiresAt)}, when the token that makes it ends.` })
+  }
+  const bounds = maker.allowedCidrs.map(one => parseRange(one)!)
+  allowedCidrs.forEach((one, place) => {
+    const range = parseRange(one)!
+    if (bounds.length > 0 && !bounds.some(bound => bound[1] <= range[1] && inRanges(range[0], [bound]))) {
+      errors.push({ pointer: `#/allowed_cidrs/${place}`, code: 'beyond_maker', detail: 'must lie within the addresses of the token that makes it.' })
+    }
+  })
+  if (errors.length > 0) throw invalid(errors)
+  return { expiresAt: expiresAt ?? maker.expiresAt, allowedCidrs: allowedCidrs.length > 0 ? allowedCidrs : maker.allowedCidrs }
+}
+
 async function insertToken(tx: Tx, hub: Hub, given: Pick<TokenRow, 'workspaceId' | 'name' | 'mode' | 'permissions' | 'createdBy' | 'expiresAt' | 'allowedCidrs'>): Promise<{ row: TokenRow; token: string }> {
   const token = newApiToken()
   const now = hub.clock.now()
@@ -126,7 +159,7 @@ async function insertToken(tx: Tx, hub: Hub, given: Pick<TokenRow, 'workspaceId'
 }
 
 async function tokenOf(tx: Tx, ctx: Ctx, id: string): Promise<TokenRow> {
-  const [row] = await tx.select().from(tokens).where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId)))
+  const [row] = await locking(tx.select().from(tokens).where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId))))
   if (!row) throw notFound('token')
   return row
 }

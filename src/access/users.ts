@@ -10,7 +10,9 @@ import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { Problem } from '../core/problem'
 import { forgetCallers } from './callers'
+import { unlessGuessing } from './limiter'
 import { hashPassword } from './passwords'
+import { failedCredentials } from './rate-limits'
 import { memberships, sessions, users, workspaces, type Role } from './tables'
 import { operatorWorkspace } from './workspaces'
 
@@ -36,14 +38,17 @@ export async function setupToken(hub: Hub): Promise<string> {
 
 /**
  * Makes the first person: owner of the operator's workspace, and operator.
- * @throws Problem 403 `setup_closed` when the token is wrong or somebody was first
+ * @throws Problem 403 `setup_closed` when the token is wrong or somebody was first; 429 after too many wrong ones from one address
  */
 export async function completeSetup(ctx: Ctx, input: { token: string; email: string; password: string; name: string }): Promise<User> {
   const { hub } = ctx
-  const wrong = !constantTimeEqual(input.token, await setupToken(hub))
-  if (wrong || (await hasUsers(hub.read))) {
-    throw new Problem('setup_closed', wrong ? 'The setup token is wrong; use the link the hub printed when it started.' : 'The first user exists already; sign in instead.')
-  }
+  const buckets = [failedCredentials(ctx.context.ip ?? '', hub.config.failedCredentialsPerMinute)]
+  await unlessGuessing(hub, buckets, async () => {
+    if (!constantTimeEqual(input.token, await setupToken(hub))) {
+      throw new Problem('setup_closed', 'The setup token is wrong; use the link the hub printed when it started.')
+    }
+  })
+  if (await hasUsers(hub.read)) throw new Problem('setup_closed', 'The first user exists already; sign in instead.')
   const workspace = await operatorWorkspace(hub.read)
   return await addUser(hub, 'account.setup.complete', { ...input, role: 'owner', workspaceId: workspace.id, isOperator: true }, null, async tx => {
     // Two browsers with the same link: the row of the workspace makes them take turns.

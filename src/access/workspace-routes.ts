@@ -1,6 +1,7 @@
-import { createWorkspace, getWorkspace, listPlans, listWorkspaces, updateWorkspace } from './administer'
+import { listQuery } from '../core/list'
+import { createWorkspace, getPlan, getWorkspace, listPlans, listWorkspaces, updateWorkspace, workspaceListing } from './administer'
 import { area, route } from './route'
-import { PlanList, Workspace, WorkspaceInput, WorkspaceList, WorkspacePatch } from './workspace-shapes'
+import { Plan, PlanList, Workspace, WorkspaceInput, WorkspaceList, WorkspacePatch } from './workspace-shapes'
 
 export const workspaceRoutes = area('workspaces', 'Workspaces', [
   route({
@@ -8,8 +9,12 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     answer: PlanList, run: ctx => listPlans(ctx),
   }),
   route({
+    method: 'GET', path: '/v1/plans/:id', guard: 'account.read', operationId: 'getPlan', summary: 'Read a plan', description: 'A plan with its limits.',
+    answer: Plan, run: (ctx, { params }) => getPlan(ctx, params.id!),
+  }),
+  route({
     method: 'GET', path: '/v1/workspaces', guard: 'account.read', operationId: 'listWorkspaces', summary: 'List workspaces', description: 'The caller’s workspace; for the operator, every one.',
-    answer: WorkspaceList, run: ctx => listWorkspaces(ctx),
+    query: listQuery(workspaceListing), answer: WorkspaceList, run: (ctx, { query }) => listWorkspaces(ctx, query),
   }),
   route({
     method: 'POST', path: '/v1/workspaces', guard: 'operator', action: 'account.workspace.create', operationId: 'createWorkspace', summary: 'Create a workspace',

@@ -6,6 +6,7 @@ import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { look, schemaState } from '../core/db/schema-state'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
+import { pidFileOf } from '../hub/folder-lock'
 import { failureText } from './failure'
 import { readConfig, type SettingFlags } from './settings'
 
@@ -138,11 +139,11 @@ function tryListen(host: string, port: number): Promise<string | null> {
   })
 }
 
-/** The process id of the hub that holds the data folder's lock and lives, or null. */
+/** The process id of the hub that holds the data folder and lives, or null. */
 function runningHub({ data }: Config): number | null {
-  const lock = join(data, 'hub.lock')
-  if (!existsSync(lock)) return null
-  const pid = Number(readFileSync(lock, 'utf8').split(' ')[0])
+  const file = pidFileOf(data)
+  if (!existsSync(file)) return null
+  const pid = Number(readFileSync(file, 'utf8'))
   try {
     process.kill(pid, 0)
     return pid

@@ -8,6 +8,7 @@ import type { EventData, EventKind } from './events'
 import { newId } from './ids'
 import type { Hub } from './hub'
 import { enqueue, type JobDraft } from './jobs/queue'
+import { Problem } from './problem'
 
 /** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
 export interface EventDraft<K extends EventKind = EventKind> {
@@ -135,11 +136,18 @@ async function nextNumber(tx: Tx, name: string): Promise<number> {
 
 async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
   const { method, path, key, answer } = ctx.idempotency!
-  await tx.update(idempotencyKeys).set({ runningIn: null, ...answer(result) }).where(and(
+  const stored = await tx.update(idempotencyKeys).set({ runningIn: null, ...answer(result) }).where(and(
     eq(idempotencyKeys.workspaceId, ctx.workspaceId), eq(idempotencyKeys.method, method),
-    eq(idempotencyKeys.path, path), eq(idempotencyKeys.key, key),
-  ))
+    eq(idempotencyKeys.path, path), eq(idempotencyKeys.key, key), eq(idempotencyKeys.runningIn, ctx.hub.id),
+  )).returning({ key: idempotencyKeys.key })
+  // Another hub took this one for dead and runs the request now: what was done here must not count twice.
+  if (stored.length === 0) throw stillRunning()
 }
+
+/** A request with the same Idempotency-Key is under way, here or in another hub. */
+export const stillRunning = (): Problem => new Problem('idempotency_in_progress', 'A request with this Idempotency-Key is still running.', {
+  headers: { 'Retry-After': '1' },
+})
 
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'

@@ -15,6 +15,8 @@ import { Words } from './shapes'
 export interface Filter {
   schema: TSchema
   where(value: unknown, place: (value: unknown) => SQL, now: number): SQL
+  /** Names the text of the condition where it depends on the value; a list of words names itself. */
+  variant?(value: unknown): string
 }
 
 /** How a resource is listed: which rows, which filters, which orders. */
@@ -25,8 +27,8 @@ export interface Listing<Row> {
   /** What tells the rows of one owner apart and gives their default order. */
   id: SQLiteColumn
   idOf(row: Row): string | number
-  /** Whose rows they are: the column of the workspace, or of the resource they belong to. */
-  owner: SQLiteColumn
+  /** Whose rows they are: the column of the workspace, or of the resource they belong to. Null lists the rows of all. */
+  owner: SQLiteColumn | null
   filters: Record<string, Filter>
   /** Orders by name; their columns are never null. `id` is always there. */
   sorts: Record<string, { column: SQLiteColumn; read(row: Row): string | number }>
@@ -75,11 +77,11 @@ export async function listPage<Row, View>(
   }
   const now = ctx.hub.clock.now()
   const where = and(
-    eq(listing.owner, sql.placeholder('owner')),
+    listing.owner ? eq(listing.owner, sql.placeholder('owner')) : undefined,
     ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
     after ? isAfter(order, after, place) : undefined,
   )
-  const shape = [listing.name, order.map(one => one.word), filters.map(name => [name, Array.isArray(query[name]) ? (query[name] as string[]).join('+') : '']), !!after].join('|')
+  const shape = [listing.name, order.map(one => one.word), filters.map(name => [name, variantOf(listing.filters[name]!, query[name])]), !!after].join('|')
   const statement = prepared(ctx.hub.read, `list|${shape}`, read => read.select().from(listing.table).where(where)
     .orderBy(...order.map(one => (one.down ? desc(one.column) : asc(one.column)))).limit(sql.placeholder('limit')))
   const rows = await readRows<Row>(statement, listing.table, values)
@@ -94,6 +96,8 @@ export async function listPage<Row, View>(
   if (query.include === 'total') page.pagination.total = await countRows(ctx, listing, query, filters, owner)
   return page
 }
+
+const variantOf = (filter: Filter, value: unknown): string => filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
 
 interface Ordered<Row> { word: string; column: SQLiteColumn; down: boolean; read(row: Row): string | number }
 
@@ -134,7 +138,7 @@ async function countRows<Row>(
   const now = ctx.hub.clock.now()
   const place = (value: unknown): SQL => sql`${value}`
   const inner = ctx.hub.read.select({ id: listing.id }).from(listing.table).where(and(
-    eq(listing.owner, owner), ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+    listing.owner ? eq(listing.owner, owner) : undefined, ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
   )).limit(mostCounted).as('counted')
   const [row] = await ctx.hub.read.select({ total: sql`count(*)`.mapWith(Number) }).from(inner)
   return row!.total

@@ -4,7 +4,7 @@ import { fieldProblems, isOptional } from './validate'
 
 /**
  * Reads a query string by its schema: integers and booleans from text, arrays from comma-separated words. Each parameter may
- * stand once; one that the schema does not name is refused.
+ * stand once; one that the schema does not name is refused, and so is NUL, which PostgreSQL cannot store or compare.
  * @throws Problem 400 `unknown_parameter` or `invalid_parameter`, naming the parameter
  */
 export function readQuery<T extends TObject>(schema: T, search: URLSearchParams): Static<T> {
@@ -13,6 +13,7 @@ export function readQuery<T extends TObject>(schema: T, search: URLSearchParams)
     const member = schema.properties[name]
     if (!member) throw refused('unknown_parameter', name, `is not a parameter of this operation${known(schema)}.`)
     if (name in values) throw refused('invalid_parameter', name, 'may be given once.')
+    if (text.includes('\0')) throw refused('invalid_parameter', name, 'must not hold a NUL character.')
     values[name] = read(member.type as string | undefined, text)
   }
   for (const [name, member] of Object.entries(schema.properties)) {

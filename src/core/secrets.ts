@@ -52,12 +52,13 @@ export class KeyRing {
 
   /**
    * Opens what `seal` made for the same place.
+   * @param read the transaction's handle when called inside one, which must not wait for a second connection
    * @throws NotOpened
    */
-  async open(place: Place, sealed: string): Promise<string> {
+  async open(place: Place, sealed: string, read: Reader = this.read): Promise<string> {
     const [version, keyId, nonce, ciphertext] = sealed.split('.')
     if (version !== 'bw1' || !keyId || !nonce || !ciphertext) throw new NotOpened('The sealed value has an unknown form.')
-    const key = this.byId.get(keyId) ?? (await this.keyById(keyId))
+    const key = this.byId.get(keyId) ?? (await this.keyById(keyId, read))
     return decrypt(key.key, Buffer.from(nonce, 'base64url'), Buffer.from(ciphertext, 'base64url'), aad(place, keyId)).toString('utf8')
   }
 
@@ -95,8 +96,8 @@ export class KeyRing {
     return made
   }
 
-  private async keyById(id: string): Promise<DataKey> {
-    const [row] = await this.read.select().from(dataKeys).where(eq(dataKeys.id, id))
+  private async keyById(id: string, read: Reader): Promise<DataKey> {
+    const [row] = await read.select().from(dataKeys).where(eq(dataKeys.id, id))
     if (!row) throw new NotOpened('The sealed value names a key that is not in this database.')
     return this.unwrap(row)
   }

@@ -1,5 +1,5 @@
-import type { Static, TSchema } from '@sinclair/typebox'
-import { FormatRegistry, Kind, OptionalKind } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
+import { FormatRegistry, OptionalKind } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from './problem'
 
@@ -28,9 +28,6 @@ export function fieldProblems<T extends TSchema>(schema: T, value: unknown, pref
   return [...found.values()]
 }
 
-/** The value as its type, once `fieldProblems` found nothing. */
-export const checkedAs = <T extends TSchema>(_schema: T, value: unknown): Static<T> => value as Static<T>
-
 function explain(error: ValueError, prefix: string): FieldProblem[] {
   const { schema, value, path } = error
   const member = schema[discriminator] as string | undefined
@@ -43,7 +40,18 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
     const words = branches.map(one => JSON.stringify(one.properties[member].const)).join(', ')
     return [{ pointer: `${prefix}${path}/${member}`, code: named === undefined ? 'required' : 'enum', detail: `must be one of ${words}.` }]
   }
+  const branch = error.type === ValueErrorType.Union ? onlyBranch(schema) : null
+  // What may also be null is explained by what it is otherwise.
+  if (branch && value !== null && value !== undefined) {
+    return fieldProblems(branch, value, prefix + path).map(one => ({ ...one, detail: one.detail.replace(/\.$/, ', or null.') }))
+  }
   return [{ pointer: prefix + path, ...rule(error) }]
+}
+
+/** The one branch of a union beside null; null when there are several. */
+function onlyBranch(schema: TSchema): TSchema | null {
+  const rest = ((schema.anyOf ?? []) as TSchema[]).filter(one => one.type !== 'null')
+  return rest.length === 1 ? rest[0]! : null
 }
 
 function rule(error: ValueError): { code: string; detail: string } {
@@ -68,7 +76,7 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.Array: return { code: 'type', detail: 'must be an array.' }
     case ValueErrorType.Object: return { code: 'type', detail: 'must be an object.' }
     case ValueErrorType.Literal: return { code: 'enum', detail: `must be ${JSON.stringify(schema.const)}.` }
-    case ValueErrorType.Union: return { code: 'type', detail: unionRule(schema) }
+    case ValueErrorType.Union: return { code: isOfWords(schema) ? 'enum' : 'type', detail: unionRule(schema) }
     case ValueErrorType.Kind: return { code: 'enum', detail: schema.enum ? `must be one of ${schema.enum.map((word: string) => JSON.stringify(word)).join(', ')}.` : 'has the wrong form.' }
     default: return { code: 'invalid', detail: `${error.message}.` }
   }
@@ -79,13 +87,13 @@ function rangeOf(schema: TSchema): string {
   return schema.minimum !== undefined ? `must be at least ${schema.minimum}.` : `must be at most ${schema.maximum}.`
 }
 
+const isOfWords = (schema: TSchema): boolean => ((schema.anyOf ?? []) as TSchema[]).every(one => one.const !== undefined || one.type === 'null')
+
 function unionRule(schema: TSchema): string {
-  const branches = (schema.anyOf ?? []) as TSchema[]
-  const nullable = branches.some(one => one.type === 'null')
-  const rest = branches.filter(one => one.type !== 'null')
-  if (rest.every(one => one.const !== undefined)) return `must be one of ${rest.map(one => JSON.stringify(one.const)).join(', ')}${nullable ? ' or null' : ''}.`
-  if (rest.length === 1 && nullable) return `must be null or ${rest[0]!.minimum !== undefined ? `a number from ${rest[0]!.minimum} to ${rest[0]!.maximum}` : `of type ${rest[0]!.type}`}.`
-  return 'has none of the forms that are allowed here.'
+  if (!isOfWords(schema)) return 'has none of the forms that are allowed here.'
+  const branches = schema.anyOf as TSchema[]
+  const words = branches.filter(one => one.type !== 'null').map(one => JSON.stringify(one.const))
+  return `must be one of ${words.join(', ')}${words.length < branches.length ? ' or null' : ''}.`
 }
 
 const formatNames: Record<string, string> = {
@@ -103,4 +111,3 @@ FormatRegistry.Set('uri', text => URL.canParse(text))
 
 /** Whether a member may be left out. */
 export const isOptional = (schema: TSchema): boolean => schema[OptionalKind] === 'Optional'
-export const kindOf = (schema: TSchema): string => schema[Kind]

@@ -1,4 +1,5 @@
 import { Elysia, type AnyElysia } from 'elysia'
+import { clientRequestId } from '../access/context'
 import { callerAddress, problemAnswer, requestId, standingFor, type Peer } from '../access/door'
 import { limiterOf } from '../access/limiter'
 import { noCredentials } from '../access/rate-limits'
@@ -26,7 +27,12 @@ export function makeApp(hub: Hub, worker: Worker): AnyElysia {
   let app: AnyElysia = new Elysia({ name: 'hub', normalize: false })
     .decorate('hub', hub)
     .decorate('worker', worker)
-    .onRequest(({ request }) => { arrivals.set(request, performance.now()) })
+    .onRequest(({ request }): Response | undefined => {
+      arrivals.set(request, performance.now())
+      if (hasUsableHost(request)) return undefined
+      failures.set(request, 400)
+      return problemAnswer(hub, new Problem('malformed_request', 'The Host header is no host name with a port.'), requestId(request))
+    })
     .onError(async ({ code, error, request, server }) => {
       if (code !== 'NOT_FOUND') return failed(request, problemAnswer(hub, error, requestId(request)))
       const other = meant(hub, app, request)
@@ -40,7 +46,8 @@ export function makeApp(hub: Hub, worker: Worker): AnyElysia {
       const arrived = arrivals.get(request)
       if (arrived !== undefined) metrics.answered(request.method, route ?? 'none', status, (performance.now() - arrived) / 1000)
       if (!hub.log.isLevelEnabled('debug')) return
-      hub.log.debug({ request_id: requestId(request), method: request.method, path: redactPath(new URL(request.url).pathname), status }, 'answered')
+      const ids = { request_id: requestId(request), client_request_id: clientRequestId(request) }
+      hub.log.debug({ ...ids, method: request.method, path: redactPath(pathOf(request)), status }, 'answered')
     })
     .use(operatorRoutes(hub, worker, metrics))
     .use(pageRoutes)
@@ -84,7 +91,7 @@ async function answerFor(app: AnyElysia, request: Request, other: Request): Prom
 
 /** A path that no route serves with this method: another known method is a 405, the rest a 404. */
 function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Peer | null): Response {
-  const methods = methodsAt(app, new URL(request.url).pathname)
+  const methods = methodsAt(app, pathOf(request))
   const verdict = limiterOf(hub).take([noCredentials(callerAddress(hub, request, server), hub.config.anonymousPerMinute)], hub.clock.now())
   const id = requestId(request)
   if (!verdict.allowed) return problemAnswer(hub, tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated }), id)
@@ -99,4 +106,16 @@ function fits(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const given = path.split('/')
   return wanted.length === given.length && wanted.every((part, place) => (part.startsWith(':') ? given[place] !== '' : part === given[place]))
+}
+
+/** The server makes the address of a request from its Host header as it came: some make one that cannot be read. */
+function hasUsableHost(request: Request): boolean {
+  return /^[A-Za-z0-9.-]+(:\d{1,4})?$/.test(request.headers.get('host') ?? '') || URL.canParse(request.url)
+}
+
+/** The path as it was asked for, also where the address around it cannot be read. */
+function pathOf({ url }: Request): string {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const end = url.indexOf('?', start)
+  return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }

@@ -10,6 +10,7 @@ export const headers: Record<string, JsonSchema> = {
   'Retry-After': header('Seconds to wait before trying again.', 2, false, 'integer'),
   ETag: header('Version of the resource; send it back as If-Match or If-None-Match.', '"3.k2f9x1"', true),
   Location: header('Path of what was made.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
+  Link: header('The next page, where there is one (RFC 8288).', '</v1/tokens?cursor=Zm9v>; rel="next"'),
   'Idempotent-Replayed': header('Present when the answer is that of an earlier request with the same Idempotency-Key.', 'true'),
   'Set-Cookie': header('The session cookie.', 'bailiwick=…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="bailiwick"'),
@@ -132,7 +133,8 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   const versioned = hasVersion(spec, schemas)
   const names = ['X-Request-Id', ...(spec.guard === 'ingest' ? [] : ['RateLimit-Policy', 'RateLimit'])]
   if (versioned) names.push('ETag')
-  if (status === 201 && hasMember(spec, schemas, 'id')) names.push('Location')
+  if (status === 201 && !spec.nowhere && hasMember(spec, schemas, 'id')) names.push('Location')
+  if (hasMember(spec, schemas, 'pagination')) names.push('Link')
   if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')
   const told = (some: string[]) => ({ headers: Object.fromEntries(some.map(name => [name, { $ref: `#/components/headers/${name}` }])) })
@@ -147,7 +149,8 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
 
 const outcomes: Record<number, string> = { 200: 'Done.', 201: 'Made.', 202: 'Taken on; the work goes on in the background.', 204: 'Done; nothing to say.' }
 
-const hasVersion = (spec: Route, schemas: Schemas) => hasMember(spec, schemas, 'version')
+/** A resource that can be edited has a version; one that is only read is known by its id. */
+const hasVersion = (spec: Route, schemas: Schemas) => hasMember(spec, schemas, 'version') || (spec.method === 'GET' && hasMember(spec, schemas, 'id'))
 
 function hasMember(spec: Route, schemas: Schemas, name: string): boolean {
   if (!spec.answer) return false

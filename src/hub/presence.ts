@@ -8,8 +8,6 @@ import { reap } from '../core/jobs/queue'
 import { version } from '../core/version'
 import { extendDueTimes } from '../features/heartbeats/downtime'
 
-/** A hub that is running renews its row this often. */
-export const renewMs = 1000
 // Shorter gaps are the pauses of a busy machine; nobody's ping was lost in them.
 const leastDowntimeMs = 3000
 const deadMs = 24 * 3600 * 1000

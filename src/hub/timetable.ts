@@ -8,9 +8,11 @@ import { record } from '../core/change'
 import type { Hub } from '../core/hub'
 import { reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
+import { pruneEvents } from '../features/events/retention'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import type { Listening } from './listen'
+import { pruneDeliveries } from '../features/webhooks/retention'
 import { renewPresence } from './presence'
 
 /** When anything runs by itself: the whole schedule. Each entry may run in every hub at once, so each only claims, renews or deletes. */
@@ -25,6 +27,8 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
+    { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
+    { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
   ]
   let app = new Elysia({ name: 'timetable' })
   for (const entry of entries) {

@@ -1,10 +1,9 @@
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
 import { eventKind } from '../../src/core/events'
 import { raiseAlert } from '../support/receiver'
-import { closeWorlds, world, type World } from '../support/world'
+import { world, type World } from '../support/world'
 
-afterEach(closeWorlds)
 
 const raiseExpiring = ({ hub, acme }: World) => record(hub, async () => ({
   result: undefined,

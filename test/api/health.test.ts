@@ -57,7 +57,9 @@ test('jobs that nobody takes are found', async () => {
   await worker.stop(1000)
   const kind = jobKinds[0]!.kind
   await record(hub, async tx => {
-    await tx.insert(jobs).values({ id: 'job_forgotten', kind, lane: '', state: 'ready', priority: 100, runAt: clock.now(), attempts: 0, payload: {}, createdAt: clock.now() })
+    const now = clock.now()
+    const counts = { priority: 100, attempts: 0, lostRuns: 0 }
+    await tx.insert(jobs).values({ id: 'job_forgotten', kind, lane: '', state: 'ready', ...counts, runAt: now, payload: {}, createdAt: now })
     return { result: undefined }
   })
   expect((await stranger.call('GET', '/readyz')).status).toBe(200)

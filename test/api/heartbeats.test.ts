@@ -137,6 +137,36 @@ describe('heartbeats', () => {
     expect(await w.happened()).toEqual(['monitor.alert'])
   })
 
+  test('a patch is merged: members of the schedule one by one, null for what a new one would have', async () => {
+    const w = await world()
+    const hb = await made(w, { description: 'notes', tags: ['prod'], slug: 'other' })
+    const patch = async (body: object) => (await w.acme.call('PATCH', `/v1/heartbeats/${hb.id}`, body))
+    expect((await patch({ schedule: { grace_seconds: 120 } })).body.schedule).toEqual(period(60, 120))
+    expect((await patch({ schedule: { kind: 'cron', expression: '0 2 * * *', timezone: 'UTC' } })).body.schedule).toEqual({ kind: 'cron', expression: '0 2 * * *', timezone: 'UTC', grace_seconds: 120 })
+    expect((await patch({ description: null, tags: null, slug: null })).body).toMatchObject({ description: '', tags: [], slug: 'nightly-backup' })
+    const lacking = await patch({ schedule: { kind: 'period' } })
+    expect([lacking.status, lacking.body.errors[0].pointer, lacking.body.errors[0].code]).toEqual([422, '#/schedule/period_seconds', 'required'])
+    expect((await patch({ schedule: { timezone: null } })).status).toBe(422)
+    expect((await patch({ name: null })).status).toBe(422)
+    expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.schedule.kind).toBe('cron')
+  })
+
+  test('one that is down says since when, and its alert says so too', async () => {
+    const w = await world()
+    const hb = await made(w)
+    const at = (seconds: number) => new Date(Date.parse('2026-11-21T10:00:00Z') + seconds * 1000).toISOString()
+    await ping(w, `/ping/${hb.uuid}`)
+    await w.pass(70_000)
+    expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'down', status_since_at: at(70), down_at: at(70), expected_at: null })
+    const [alert] = (await w.acme.call('GET', '/v1/events?kind=monitor.alert')).body.data
+    expect(alert.data.heartbeat).toMatchObject({ last_ping_at: at(0), expected_at: at(60), down_at: at(70) })
+    await ping(w, `/ping/${hb.uuid}`)
+    w.clock.advance(5000)
+    await ping(w, `/ping/${hb.uuid}/fail`)
+    const [failed] = (await w.acme.call('GET', '/v1/events?kind=monitor.alert')).body.data
+    expect(failed.data).toMatchObject({ reason: 'fail', heartbeat: { down_at: at(75) } })
+  })
+
   test('pings move the ETag and not the version, so that edits do not fail for them', async () => {
     const w = await world()
     const hb = await made(w)

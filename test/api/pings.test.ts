@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { sha256Hex } from '../../src/core/crypto'
+import { pingQueue } from '../../src/features/heartbeats/pings'
 import { world, type World } from '../support/world'
 
 async function heartbeat(w: World, input: object = {}) {
@@ -36,6 +38,8 @@ test('the ping API answers byte for byte what its clients expect', async () => {
     [`/ping/${ping_key}/twin`, 409, 'ambiguous slug'],
     [`/ping/${ping_key}/made?create=1`, 201, 'Created'],
     [`/ping/${ping_key}/made?create=1`, 200, 'OK'],
+    [`/ping/${ping_key}/other?create=1&every=zz`, 400, 'invalid schedule'],
+    [`/ping/${ping_key}/other?create=1&every=1s`, 400, 'invalid schedule'],
     [`/ping/${'x'.repeat(22)}/backup`, 404, 'not found'],
   ]
   for (const [path, status, body] of table) {
@@ -166,4 +170,35 @@ test('on the ping host the UUID alone is an address', async () => {
   expect(await at('ping.example.com', `/${crypto.randomUUID()}`)).toEqual([404, 'text/plain'])
   expect((await at('localhost', `/${hb.uuid}`))[0]).toBe(404)
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)).body.data.map((one: any) => one.kind)).toEqual(['fail', 'success'])
+})
+
+test('first pings that come together make one heartbeat', async () => {
+  const w = await world()
+  const { ping_key } = (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body
+  const answers = await Promise.all(['/start', '', '/log', ''].map(end => ask(w, `/ping/${ping_key}/job${end}?create=1`)))
+  expect(answers.map(one => one.status).sort()).toEqual([200, 200, 200, 201])
+  expect((await w.acme.call('GET', '/v1/heartbeats?slug=job')).body.data).toHaveLength(1)
+  expect((await ask(w, `/ping/${ping_key}/job`)).status).toBe(200)
+})
+
+test('a workspace has one ping key, also when it is asked for twice at once', async () => {
+  const w = await world()
+  const keys = await Promise.all([1, 2, 3].map(() => w.acme.call('GET', '/v1/heartbeats/ping-key')))
+  expect(new Set(keys.map(one => one.body.ping_key)).size).toBe(1)
+  const rotated = await w.acme.call('POST', '/v1/heartbeats/ping-key/rotate')
+  expect(rotated.body.ping_key).not.toBe(keys[0]!.body.ping_key)
+  expect((await w.acme.call('GET', '/v1/audit-events')).text).not.toContain(rotated.body.ping_key)
+})
+
+test('an outage that begins and ends between two writes is as short as it was', async () => {
+  const w = await world()
+  const hb = await heartbeat(w, { schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 10 } })
+  await ask(w, `/ping/${hb.uuid}/fail`)
+  w.clock.advance(60_000)
+  await ask(w, `/ping/${hb.uuid}`)
+  w.clock.advance(3600_000)
+  const arrival = { uuidHash: sha256Hex(hb.uuid), exitStatus: null, rid: null, at: w.clock.now(), method: 'GET', source: '127.0.0.1', userAgent: '', body: null }
+  await Promise.all([pingQueue(w.hub).add({ ...arrival, kind: 'fail' }), pingQueue(w.hub).add({ ...arrival, kind: 'success' })])
+  const { data } = (await w.acme.call('GET', '/v1/events?kind=monitor.recovered&sort=id')).body
+  expect(data.map((one: any) => one.data.downtime_seconds).slice(0, 2)).toEqual([60, 0])
 })

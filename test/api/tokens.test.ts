@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { flushUses } from '../../src/access/last-use'
 import { world } from '../support/world'
 
 test('a token is told once, and its hint afterwards', async () => {
@@ -22,4 +23,68 @@ test('a revoked token stops working with the next request', async () => {
   const refused = await reader.call('GET', '/v1/tokens')
   expect(refused.status).toBe(401)
   expect(refused.body.code).toBe('token_revoked')
+})
+
+test('a token makes none that may do more than itself, and not by the way of full access either', async () => {
+  const w = await world()
+  const all = await w.scoped('domains.write', 'dns.write', 'cloud.write', 'certificates.write', 'monitoring.write', 'dynamic_ip.write', 'webhooks.write', 'account.write')
+  const full = await all.call('POST', '/v1/tokens', { name: 'more', mode: 'full' })
+  expect([full.status, full.body.required_permission]).toEqual([403, 'operator'])
+  expect((await all.call('POST', '/v1/tokens', { name: 'as much', permissions: ['dns.write'] })).status).toBe(201)
+  const some = await w.scoped('account.write')
+  const more = await some.call('POST', '/v1/tokens', { name: 'more', permissions: ['dns.read'] })
+  expect([more.status, more.body.required_permission]).toEqual([403, 'dns.read'])
+  expect((await some.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })).status).toBe(403)
+  // Without operators’ powers to be had, full is only the sum of the areas.
+  expect((await w.rival.call('POST', '/v1/tokens', { name: 'all of rival', mode: 'full' })).status).toBe(201)
+})
+
+test('a token made by a token ends no later and reaches from no more addresses', async () => {
+  const w = await world()
+  const expires_at = new Date(w.clock.now() + 3600_000).toISOString()
+  const maker = await w.acme.call('POST', '/v1/tokens', { name: 'maker', permissions: ['account.write'], expires_at, allowed_cidrs: ['127.0.0.0/8'] })
+  const as = { authorization: `Bearer ${maker.body.token}` }
+  const made = await w.stranger.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'] }, as)
+  expect(made.body).toMatchObject({ expires_at, allowed_cidrs: ['127.0.0.0/8'] })
+  const later = new Date(w.clock.now() + 7200_000).toISOString()
+  const beyond = await w.stranger.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'], expires_at: later, allowed_cidrs: ['127.0.0.1', '0.0.0.0/0'] }, as)
+  expect([beyond.status, beyond.body.errors.map((one: any) => one.pointer)]).toEqual([422, ['#/expires_at', '#/allowed_cidrs/1']])
+})
+
+test('an expired token, one from another address and a mistyped one are told apart', async () => {
+  const w = await world()
+  const make = async (more: object) => (await w.acme.call('POST', '/v1/tokens', { name: 't', permissions: ['account.read'], ...more })).body.token as string
+  const soon = await make({ expires_at: new Date(w.clock.now() + 1000).toISOString() })
+  const elsewhere = await make({ allowed_cidrs: ['192.0.2.0/24'] })
+  w.clock.advance(1000)
+  const code = async (token: string) => {
+    const answer = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token}` })
+    return `${answer.status} ${answer.body.code}`
+  }
+  expect(await code(soon)).toBe('401 token_expired')
+  expect(await code(elsewhere)).toBe('403 address_not_allowed')
+  expect(await code(`${soon.slice(0, -1)}${soon.endsWith('a') ? 'b' : 'a'}`)).toBe('401 invalid_token')
+  expect(await code('bw_live_short')).toBe('401 invalid_token')
+})
+
+test('the last use is shown at once and written down within a minute', async () => {
+  const w = await world()
+  const reader = await w.scoped('account.read')
+  await reader.call('GET', '/v1/tokens')
+  const seen = async () => (await w.acme.call('GET', '/v1/tokens?mode=scoped')).body.data[0]
+  const at = new Date(w.clock.now()).toISOString()
+  expect(await seen()).toMatchObject({ last_used_at: at, last_used_ip: '127.0.0.1' })
+  await flushUses(w.hub)
+  expect(await seen()).toMatchObject({ last_used_at: at, last_used_ip: '127.0.0.1' })
+})
+
+test('the audit log is filtered by action and by prefix, in either order', async () => {
+  const w = await world()
+  const made = await w.acme.call('POST', '/v1/tokens', { name: 'one', permissions: ['dns.read'] })
+  await w.acme.call('DELETE', `/v1/tokens/${made.body.id}`)
+  const actions = async (filter: string) => (await w.acme.call('GET', `/v1/audit-events?target_id=${made.body.id}&${filter}`)).body.data.map((one: any) => one.action)
+  expect(await actions('action=account.token.create')).toEqual(['account.token.create'])
+  expect(await actions('action=account.token.*')).toEqual(['account.token.revoke', 'account.token.create'])
+  expect(await actions('action=account.*&sort=seq')).toEqual(['account.token.create', 'account.token.revoke'])
+  expect(await actions('outcome=denied')).toEqual([])
 })

@@ -10,10 +10,9 @@ import { version } from '../../src/core/version'
 import { standardSchedule } from '../../src/features/webhooks/retry-schedule'
 import { webhookDeliveries } from '../../src/features/webhooks/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
-import { closeWorlds, world, type World } from '../support/world'
+import { world, type World } from '../support/world'
 
 afterEach(stopReceivers)
-afterEach(closeWorlds)
 
 const resource = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n'
 const deliveries = async (here: World, query = ''): Promise<any[]> =>

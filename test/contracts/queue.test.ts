@@ -1,12 +1,19 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { SQL } from 'bun'
+import { eq, sql } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { sqliteFile } from '../../src/core/config'
+import { isPostgres } from '../../src/core/db/dialect'
 import { counters, hubs, jobs } from '../../src/core/db/tables'
+import type { Tx } from '../../src/core/db/transaction'
 import type { Hub } from '../../src/core/hub'
 import { claim } from '../../src/core/jobs/claim'
 import type { JobKind } from '../../src/core/jobs/job'
 import { enqueue, reap, type JobDraft } from '../../src/core/jobs/queue'
 import { Worker } from '../../src/core/jobs/worker'
+import { openLog } from '../../src/core/log'
+import type { ManualClock } from '../support/manual-clock'
 import { world } from '../support/world'
 
 const put = (hub: Hub, ...drafts: JobDraft[]) => record(hub, async () => ({ result: undefined, jobs: drafts }))
@@ -15,6 +22,20 @@ const job = (n: number, more: Partial<JobDraft> = {}): JobDraft => ({ kind: 'tes
 
 /** A kind that does what `run` says; gives up after `tries` runs. */
 const kindOf = (run: JobKind['run'], more: Partial<JobKind> = {}): JobKind => ({ kind: 'test.run', concurrency: 4, leaseMs: 30_000, retryAfter: attempts => (attempts >= 3 ? null : attempts * 1000), run, ...more })
+
+/** How the engine would find the rows of each query. */
+async function plansOf({ config }: Hub, queries: string[]): Promise<string[]> {
+  if (!isPostgres) {
+    using db = new Database(sqliteFile(config), { readonly: true })
+    return queries.map(query => db.query(`explain query plan ${query}`).values().flat().join('\n'))
+  }
+  const db = new SQL(config.databaseUrl!, { max: 1 })
+  await db.unsafe('analyze jobs')
+  const plans: string[] = []
+  for (const query of queries) plans.push((await db.unsafe(`explain ${query}`).values()).flat().join('\n'))
+  await db.close()
+  return plans
+}
 
 test('no two claims get the same job, and the most urgent goes first', async () => {
   const { hub } = await world()
@@ -25,6 +46,31 @@ test('no two claims get the same job, and the most urgent goes first', async () 
   // PostgreSQL may leave out rows that another claim just looks at, but never takes a less urgent one before its own more urgent.
   for (const one of claims) expect(one.map(row => Number(row.payload.n) % 2)).toEqual([...one.map(row => Number(row.payload.n) % 2)].sort().reverse())
   expect(taken.every(one => one.attempts === 1)).toBe(true)
+})
+
+test('a claim goes through the priorities in order and stops when it has enough', async () => {
+  const { hub, clock } = await world()
+  const later = { runAt: clock.now() + 60_000 }
+  await put(
+    hub, job(1, { priority: 100 }), job(2, { priority: 5 }), job(3, { priority: -3 }),
+    job(4, { priority: 5, runAt: clock.now() - 1 }), job(5, { priority: -3, ...later }), job(6, { priority: 7, ...later }),
+  )
+  expect((await take(hub, 'test.run', 3)).map(one => one.payload.n)).toEqual([3, 4, 2])
+  expect((await take(hub, 'test.run', 3)).map(one => one.payload.n)).toEqual([1])
+  expect(await take(hub, 'test.run', 3)).toEqual([])
+})
+
+test('neither the jobs that wait for later nor those that are due are gone through to find the next', async () => {
+  const { hub, clock } = await world()
+  await put(hub, ...Array.from({ length: 3000 }, (_, n) => job(n, { priority: n % 2 ? 10 : 100, runAt: clock.now() + n - 1500 })))
+  const one = `state = 'ready' and kind = 'test.run'`
+  const plans = await plansOf(hub, [
+    `select min(run_at) from jobs where ${one}`,
+    `select min(priority) from jobs where ${one} and priority > 10`,
+    `select id from jobs where ${one} and priority = 10 and run_at <= ${clock.now()} order by run_at limit 20`,
+  ])
+  expect(plans.map(plan => /jobs_\w+/.exec(plan)?.[0])).toEqual(['jobs_next', 'jobs_due', 'jobs_due'])
+  expect(plans.filter(plan => /sort|temp b-tree|\bscan jobs\b/i.test(plan))).toEqual([])
 })
 
 test('a job is not taken before its time', async () => {
@@ -138,6 +184,78 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
   expect(wrote.startsWith('live')).toBe(true)
   expect(await hub.read.select().from(jobs)).toEqual([])
   await live.stop(1000)
+})
+
+/** Takes what is due and loses it, as a process does that dies; returns how many were taken. */
+async function loseRun(hub: Hub, clock: ManualClock): Promise<number> {
+  const taken = await take(hub, 'test.run', 5)
+  clock.advance(30_001)
+  await record(hub, async tx => ({ result: await reap(tx, hub) }))
+  return taken.length
+}
+
+test('a job that is lost with its process 25 times in a row is set aside', async () => {
+  const { hub, clock } = await world()
+  await put(hub, job(1))
+  for (let n = 0; n < 24; n++) expect(await loseRun(hub, clock)).toBe(1)
+  expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 24, attempts: 24 })
+  expect(await loseRun(hub, clock)).toBe(1)
+  expect((await hub.read.select().from(jobs))[0]).toMatchObject({
+    state: 'failed', failedAt: clock.now(), lockedBy: null, lastError: 'Taken 25 times in a row and never finished.',
+  })
+})
+
+test('runs that end, however, are not counted as lost: work that retries without end survives a kill', async () => {
+  const { hub, clock } = await world()
+  const worker = new Worker(hub, [kindOf(async () => { throw new Error('broken') }, { retryAfter: () => 1000 })])
+  await put(hub, job(1))
+  await worker.idle()
+  for (let n = 0; n < 30; n++) {
+    clock.advance(1000)
+    await worker.idle()
+  }
+  await worker.stop(1000)
+  clock.advance(1000)
+  for (let n = 0; n < 24; n++) expect(await loseRun(hub, clock)).toBe(1)
+  expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', attempts: 31 + 24, lostRuns: 24 })
+
+  const again = new Worker(hub, [kindOf(async () => { throw new Error('broken') }, { retryAfter: () => 1000 })])
+  await again.idle()
+  await again.stop(1000)
+  expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 0 })
+})
+
+test('what a query says about its values is neither logged nor kept with the job', async () => {
+  const { hub } = await world()
+  const lines: string[] = []
+  const spied: Hub = { ...hub, log: openLog('debug', { write: line => { lines.push(line) } }) }
+  const planted = 'planted-secret'
+  await record(hub, async tx => {
+    await tx.insert(counters).values({ name: planted, value: 1 })
+    return { result: undefined }
+  })
+  const faults: ((tx: Tx) => Promise<unknown>)[] = [
+    tx => tx.insert(counters).values({ name: planted, value: 2 }),
+    tx => tx.insert(counters).values({ name: `${planted} 2`, value: null as never }),
+    tx => tx.insert(counters).values({ name: planted, value: planted as never, more: planted } as never),
+    tx => tx.select({ n: sql`cast(${planted} as integer) + no_such_column` }).from(counters),
+  ]
+  for (const [n, fault] of faults.entries()) {
+    const worker = new Worker(spied, [
+      kindOf(async () => async tx => ({ result: (await fault(tx), undefined) }), { kind: `write.${n}`, retryAfter: () => null }),
+      kindOf(async () => void await fault(hub.read as Tx), { kind: `read.${n}`, retryAfter: () => null }),
+    ])
+    await put(hub, job(n, { kind: `write.${n}` }), job(n, { kind: `read.${n}` }))
+    await worker.idle()
+    await worker.stop(1000)
+  }
+  const rows = await hub.read.select().from(jobs)
+  expect(rows.map(row => row.state)).toEqual(rows.map(() => 'failed'))
+  expect(rows).toHaveLength(2 * faults.length)
+  expect(lines.filter(line => line.includes('a job failed'))).toHaveLength(rows.length)
+  expect(`${lines.join('')}${rows.map(row => row.lastError).join('\n')}`).not.toContain(planted)
+  // And what went wrong is still told.
+  expect(rows.find(row => row.kind === 'write.0')!.lastError).toMatch(/unique constraint/i)
 })
 
 test('stopping waits for what runs and takes nothing more', async () => {

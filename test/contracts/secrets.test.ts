@@ -1,8 +1,14 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { record } from '../../src/core/change'
+import { jobContext, record, systemActor } from '../../src/core/change'
+import type { Ctx } from '../../src/core/ctx'
+import { isPostgres } from '../../src/core/db/dialect'
+import { openPostgres } from '../../src/core/db/store'
 import { dataKeys } from '../../src/core/db/tables'
+import type { Hub } from '../../src/core/hub'
+import { fullAccess } from '../../src/core/permissions'
 import { KeyRing, NotOpened, WrongMasterKey, type Place } from '../../src/core/secrets'
+import { rotateHeartbeat, updateHeartbeat } from '../../src/features/heartbeats/heartbeats'
 import { world, type World } from '../support/world'
 
 const place = (w: World, more: Partial<Place> = {}): Place => ({ table: 'heartbeats', column: 'uuid_sealed', row: 'hb_1', workspaceId: w.acme.workspaceId, ...more })
@@ -61,3 +67,24 @@ test('the tag of a secret tells equal from unequal and nothing else', async () =
   expect(tag('a')).not.toBe(tag('b'))
   expect(tag('a')).toMatch(/^hmac:[0-9a-f]{16}$/)
 })
+
+test('edits that open secrets under a key not yet known wait for no second connection', async () => {
+  const w = await world()
+  const beats = await Promise.all(Array.from({ length: 12 }, async (_, n) => {
+    const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
+    return (await w.acme.call('POST', '/v1/heartbeats', { name: `beat ${n}`, schedule })).body.id as string
+  }))
+  const { config } = w.hub
+  // As a hub that has just started and has two connections, with every edit begun before the first key is known.
+  const store = isPostgres ? await openPostgres(config.databaseUrl!, 2) : w.hub.store
+  const hub: Hub = { ...w.hub, store, read: store.read, keys: new KeyRing(new Uint8Array(32).fill(7), store.read, w.clock) }
+  const ctx: Ctx = {
+    hub, workspaceId: w.acme.workspaceId, sessionId: null, actor: systemActor('test'), context: jobContext,
+    permissions: fullAccess, operator: true, limits: {}, planId: 'unlimited', ifMatch: null, idempotency: null,
+  }
+  const edit = (id: string) => updateHeartbeat(ctx, id, { description: 'edited' })
+  const edits = Promise.all(beats.map((id, n) => (n % 3 === 0 ? rotateHeartbeat(ctx, id) : edit(id))))
+  const ended = await Promise.race([edits.then(() => 'all done'), Bun.sleep(5000).then(() => 'they wait for each other')])
+  expect(ended).toBe('all done')
+  if (isPostgres) await store.close()
+}, 15_000)

@@ -16,10 +16,14 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   const token = made.out.trim()
 
   const { url, received, arrivedAt } = timedReceiver()
-  const endpoint = await call(hub, token, 'POST', '/v1/webhook-endpoints', { url, events: ['monitor.alert', 'monitor.recovered'] })
+  const endpoint = await call(hub, token, 'POST', '/v1/webhook-endpoints', {
+    url, events: ['monitor.alert', 'monitor.recovered'],
+  })
   expect(endpoint.status).toBe(201)
   const { secret } = endpoint.body
-  const created = await call(hub, token, 'POST', '/v1/heartbeats', { name: 'nightly backup', schedule: { kind: 'period', period_seconds: 5, grace_seconds: 1 } })
+  const created = await call(hub, token, 'POST', '/v1/heartbeats', {
+    name: 'nightly backup', schedule: { kind: 'period', period_seconds: 5, grace_seconds: 1 },
+  })
   expect(created.body).toMatchObject({ status: 'new', ping_url: `${hub.url}/ping/${created.body.uuid}` })
   const heartbeat = () => call(hub, token, 'GET', `/v1/heartbeats/${created.body.id}`).then(answer => answer.body)
   expect(await curl(created.body.ping_url)).toBe('OK')
@@ -38,7 +42,10 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   expect(Object.keys(alerted)).toEqual(['event', 'data'])
   expect(alerted).toMatchObject({
     event: 'monitor.alert',
-    data: { kind: 'heartbeat.missed', status: 'down', previous_status: 'up', reason: 'late', monitor: null, probe: null, heartbeat: { id: created.body.id, name: 'nightly backup' } },
+    data: {
+      kind: 'heartbeat.missed', status: 'down', previous_status: 'up', reason: 'late', monitor: null, probe: null,
+      heartbeat: { id: created.body.id, name: 'nightly backup' },
+    },
   })
   expect((await heartbeat()).status).toBe('down')
 
@@ -47,7 +54,10 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   const recovery = received[1]!
   verify(recovery, secret)
   const recovered = JSON.parse(recovery.body)
-  expect(recovered).toMatchObject({ event: 'monitor.recovered', data: { kind: 'heartbeat.recovered', status: 'up', previous_status: 'down', heartbeat: { id: created.body.id } } })
+  expect(recovered).toMatchObject({
+    event: 'monitor.recovered',
+    data: { kind: 'heartbeat.recovered', status: 'up', previous_status: 'down', heartbeat: { id: created.body.id } },
+  })
   expect(recovered.data.downtime_seconds).toBeWithin(0, 3)
 
   const deliveries = await until('both deliveries ended', async () => {
@@ -56,11 +66,18 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   })
   const events = (await call(hub, token, 'GET', `/v1/events?resource_id=${created.body.id}`)).body.data
   expect(events.map((one: any) => [one.kind, one.sequence])).toEqual([['monitor.recovered', 1], ['monitor.alert', 1]])
-  expect(events[1]).toMatchObject({ resource: { type: 'heartbeat', id: created.body.id }, data: alerted.data, occurred_at: new Date(dueAt).toISOString() })
+  expect(events[1]).toMatchObject({
+    resource: { type: 'heartbeat', id: created.body.id }, data: alerted.data, occurred_at: new Date(dueAt).toISOString(),
+  })
   for (const [place, message] of [recovery, alert].entries()) {
-    expect(deliveries[place]).toMatchObject({ id: message.headers.get('x-service-delivery'), message_id: message.headers.get('webhook-id'), event_id: events[place].id, attempt_count: 1 })
+    expect(deliveries[place]).toMatchObject({
+      id: message.headers.get('x-service-delivery'), message_id: message.headers.get('webhook-id'), event_id: events[place].id,
+      attempt_count: 1,
+    })
     const { attempts } = (await call(hub, token, 'GET', `/v1/webhook-deliveries/${deliveries[place].id}`)).body
-    expect(attempts).toMatchObject([{ number: 1, trigger: 'auto', status_code: 204, error_class: null, request: { url, body: message.body } }])
+    expect(attempts).toMatchObject([
+      { number: 1, trigger: 'auto', status_code: 204, error_class: null, request: { url, body: message.body } },
+    ])
     expect(JSON.stringify(attempts)).not.toContain(message.headers.get('x-service-signature')!.slice('sha256='.length))
   }
   const audited = (await call(hub, token, 'GET', '/v1/audit-events')).body.data

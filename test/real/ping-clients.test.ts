@@ -1,108 +1,231 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { call, fullToken, installation, startHub, type HubProcess, type Installation } from '../support/binary'
+import { call, fullToken, installation, startHub, type Ended, type HubProcess, type Installation } from '../support/binary'
+import { pace, Wire } from '../support/wire'
 
-// Clients as Debian ships them, pinging as they ping their usual service.
-let place: Installation
+// The clients that people ping with, as their distributions ship them, against a compiled hub.
+let here: Installation
 let hub: HubProcess
 let token: string
-let folder: string
 
 beforeAll(async () => {
-  place = await installation()
-  hub = await startHub(place)
-  token = await fullToken(place)
-  folder = mkdtempSync(join(tmpdir(), 'bailiwick-clients-'))
-}, 60_000)
-
+  here = await installation()
+  hub = await startHub(here)
+  token = await fullToken(here)
+})
 afterAll(async () => {
   await hub?.stop()
-  await place?.[Symbol.asyncDispose]()
-  if (folder) rmSync(folder, { recursive: true, force: true })
+  await here?.[Symbol.asyncDispose]()
 })
 
-async function heartbeat(name: string) {
-  const made = await call(hub, token, 'POST', '/v1/heartbeats', { name, schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 600 } })
-  expect(made.status).toBe(201)
-  return made.body as { id: string; ping_url: string }
+interface Beat { id: string; uuid: string; ping_url: string }
+const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 600 }
+const make = async (name: string): Promise<Beat> => (await call(hub, token, 'POST', '/v1/heartbeats', { name, schedule })).body
+const read = async (beat: Beat) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}`)).body
+/** Pings of a heartbeat, oldest first, each with its body. */
+async function pingsOf(beat: Beat): Promise<any[]> {
+  const { data } = (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}/pings`)).body
+  const whole = async ({ n }: { n: number }) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}/pings/${n}`)).body
+  return await Promise.all(data.reverse().map(whole))
 }
+const told = (ping: any) => [ping.kind, ping.method, ping.exit_status, ping.body]
 
-/** The pings of a heartbeat, oldest first, with their bodies. */
-async function pingsOf(id: string) {
-  const { body } = await call(hub, token, 'GET', `/v1/heartbeats/${id}/pings?sort=id`)
-  return await Promise.all((body.data as { n: number }[]).map(async ({ n }) => (await call(hub, token, 'GET', `/v1/heartbeats/${id}/pings/${n}`)).body as { kind: string; body: string; body_bytes: number; method: string; user_agent: string; exit_status: number | null; duration_ms: number | null }))
-}
-const statusOf = async (id: string) => (await call(hub, token, 'GET', `/v1/heartbeats/${id}`)).body.status as string
-
-async function shell(script: string, env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
-  const run = Bun.spawn(['bash', '-c', script], { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+/** Runs a script as a crontab would; `URL` is the ping address. */
+async function sh(script: string, url: string, more: Record<string, string> = {}): Promise<Ended> {
+  const env = { ...here.env, no_proxy: '127.0.0.1', URL: url, ...more }
+  const run = Bun.spawn(['bash', '-c', script], {
+    env, cwd: here.folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: 50_000,
+  })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }
 }
 
-test('curl pings as its users write it into crontabs', async () => {
-  const hb = await heartbeat('curl')
-  const url = hb.ping_url
-  const lines = [
-    `curl -fsS -m 10 --retry 5 -o /dev/null ${url}`,
-    `curl -fsS -m 10 --retry 5 -o /dev/null ${url}/start`,
-    `curl -fsS -m 10 --retry 5 -o /dev/null --data-raw "$(printf 'all\\nfine')" ${url}`,
-    `false; curl -fsS -m 10 --retry 5 -o /dev/null ${url}/$?`,
-    `true; curl -fsS -m 10 --retry 5 -o /dev/null ${url}/$?`,
-    `m=$(echo broken; exit 3); curl -fsS -m 10 --retry 5 --data-raw "$m" ${url}/fail`,
-    `curl -fsSI -m 10 -o /dev/null ${url}`,
-  ]
-  for (const line of lines) expect([line, (await shell(line)).code]).toEqual([line, 0])
-  const pings = await pingsOf(hb.id)
-  expect(pings.map(one => [one.method, one.kind, one.exit_status, one.body])).toEqual([
-    ['GET', 'success', null, ''], ['GET', 'start', null, ''], ['POST', 'success', null, 'all\nfine'], ['GET', 'fail', 1, ''], ['GET', 'success', 0, ''],
-    ['POST', 'fail', null, 'broken'], ['HEAD', 'success', null, ''],
-  ])
-  expect(pings[2]!.duration_ms).toBeGreaterThanOrEqual(0)
-  expect(pings[0]!.user_agent).toStartWith('curl/')
-  // -f turns an unknown address into an exit status that cron mails about.
-  expect((await shell(`curl -fsS -m 10 -o /dev/null ${hub.url}/ping/${crypto.randomUUID()}`)).code).toBe(22)
+describe.skipIf(!Bun.which('curl'))('curl', () => {
+  const curl = 'curl -fsS -m 10 --retry 5 -o /dev/null'
+
+  test('tells success, start, failure, exit status and output', async () => {
+    const beat = await make('curl')
+    const steps: [string, string, unknown[]][] = [
+      [`${curl} "$URL"`, 'up', ['success', 'GET', null, '']],
+      [`${curl} "$URL/start"`, 'up', ['start', 'GET', null, '']],
+      [`${curl} --data-raw "7 files, ümlaut" "$URL"`, 'up', ['success', 'POST', null, '7 files, ümlaut']],
+      [`${curl} "$URL/fail"`, 'down', ['fail', 'GET', null, '']],
+      [`true; ${curl} "$URL/$?"`, 'up', ['success', 'GET', 0, '']],
+      [`m=$(echo broken; exit 2); ${curl} --data-raw "$m" "$URL/$?"`, 'down', ['fail', 'POST', 2, 'broken']],
+      [`${curl} "$URL/log" --data-raw 'half way'`, 'down', ['log', 'POST', null, 'half way']],
+      [`${curl} -I "$URL"`, 'up', ['success', 'HEAD', null, '']],
+    ]
+    for (const [script, status] of steps) {
+      expect(await sh(script, beat.ping_url)).toEqual({ code: 0, out: '', err: '' })
+      expect([script, (await read(beat)).status]).toEqual([script, status])
+    }
+    const pings = await pingsOf(beat)
+    expect(pings.map(told)).toEqual(steps.map(([, , as]) => as) as never)
+    expect(pings.map(one => one.n)).toEqual(steps.map((_, place) => place + 1))
+    for (const one of pings) expect(one).toMatchObject({ source: '127.0.0.1', user_agent: expect.stringMatching(/^curl\//) })
+    // Only the success that followed the start ended a run.
+    expect(pings.map(one => one.duration_ms !== null)).toEqual(pings.map(one => one.n === 3))
+  })
+
+  test('measures runs that overlap, each by its own id', async () => {
+    const beat = await make('overlap')
+    const run = `rid=$(cat /proc/sys/kernel/random/uuid); ${curl} "$URL/start?rid=$rid"; sleep $1; ${curl} "$URL?rid=$rid"`
+    expect((await sh(`run() { ${run}; }; run 1 & sleep 0.2; run 0.2 & wait`, beat.ping_url)).code).toBe(0)
+    const pings = await pingsOf(beat)
+    expect(pings.map(one => one.kind)).toEqual(['start', 'start', 'success', 'success'])
+    expect([pings[2].rid, pings[3].rid]).toEqual([pings[1].rid, pings[0].rid])
+    expect(pings[2].duration_ms).toBeWithin(200, 900)
+    expect(pings[3].duration_ms).toBeWithin(1000, 2500)
+    expect(await read(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: pings[3].duration_ms })
+  })
+
+  test('is told how much of a body is kept, and no more is', async () => {
+    const beat = await make('long log')
+    writeFileSync(join(here.folder, 'long'), 'x'.repeat(150_000))
+    const sent = await sh(`curl -fsS -D - -o /dev/null --data-binary @long "$URL"`, beat.ping_url)
+    expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(/\r\nPing-Body-Limit: 100000\r\n/i) })
+    expect(await pingsOf(beat)).toMatchObject([{ kind: 'success', body_bytes: 100_000, body: 'x'.repeat(100_000) }])
+  })
+
+  test('fails for an address that is none', async () => {
+    const beat = await make('unknown')
+    const unknown = await sh(`curl -fsS -m 10 "$URL"`, `${hub.url}/ping/${crypto.randomUUID()}`)
+    expect([unknown.code, unknown.err]).toEqual([22, expect.stringContaining('404')])
+    expect((await sh(`curl -fsS -m 10 "$URL/300"`, beat.ping_url)).code).toBe(22)
+    expect((await read(beat)).ping_count).toBe(0)
+  })
+
+  test('makes a heartbeat by its first ping, and pings it by slug', async () => {
+    const { ping_key } = (await call(hub, token, 'GET', '/v1/heartbeats/ping-key')).body
+    const url = `${hub.url}/ping/${ping_key}/made-by-curl`
+    const run = await sh(`curl -sS "$URL?create=1&every=30m&grace=5m"; curl -sS "$URL/start"; curl -sS "$URL/0"`, url)
+    expect(run.out).toBe('CreatedOKOK')
+    const { data } = (await call(hub, token, 'GET', '/v1/heartbeats?slug=made-by-curl')).body
+    const asked = { kind: 'period', period_seconds: 1800, grace_seconds: 300 }
+    expect(data).toMatchObject([{ status: 'up', ping_count: 3, schedule: asked }])
+  })
+
+  test('waits as long as it is asked to when it was too often, and is then taken', async () => {
+    const beat = await make('too often')
+    const wire = new Wire(Number(new URL(hub.url).port))
+    const flood = () => wire.ask('GET', `/ping/${beat.uuid}/log`)
+    const statuses = await Promise.all(Array.from({ length: 640 }, () => flood().then(answer => answer.status)))
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    let waitedMs = 0
+    for (let tries = 0; tries < 5 && waitedMs < 1000; tries++) {
+      // Takes what flows back of the quota until curl has met a refusal, which tells it to wait a second.
+      const stop = pace(200, () => void flood().catch(() => null))
+      await Bun.sleep(100)
+      setTimeout(stop, 400)
+      const began = performance.now()
+      const { code, out } = await sh(`${curl} -w '%{http_code}' "$URL"`, beat.ping_url)
+      waitedMs = performance.now() - began
+      expect({ code, out }).toEqual({ code: 0, out: '200' })
+    }
+    wire.close()
+    expect(waitedMs).toBeGreaterThan(1000)
+    expect((await read(beat)).status).toBe('up')
+  }, 30_000)
 })
 
-test('wget pings', async () => {
-  const hb = await heartbeat('wget')
-  expect((await shell(`wget ${hb.ping_url} -T 10 -t 5 -O /dev/null`)).code).toBe(0)
-  expect((await shell(`wget --post-data=text ${hb.ping_url}/log -T 10 -t 5 -O -`)).out).toBe('OK')
-  expect((await pingsOf(hb.id)).map(one => [one.method, one.kind, one.body])).toEqual([['GET', 'success', ''], ['POST', 'log', 'text']])
+describe.skipIf(!Bun.which('wget'))('wget', () => {
+  test('tells success, failure, output, and only that it is there', async () => {
+    const beat = await make('wget')
+    const wget = 'wget -q -T 10 -t 5 -O /dev/null'
+    const steps: [string, unknown[]][] = [
+      [`${wget} "$URL"`, ['success', 'GET', null, '']],
+      [`${wget} "$URL/start"`, ['start', 'GET', null, '']],
+      [`${wget} --post-data "all fine" "$URL"`, ['success', 'POST', null, 'all fine']],
+      [`false; ${wget} "$URL/$?"`, ['fail', 'GET', 1, '']],
+      [`wget -q --spider "$URL"`, ['success', 'HEAD', null, '']],
+    ]
+    for (const [script] of steps) expect(await sh(script, beat.ping_url)).toEqual({ code: 0, out: '', err: '' })
+    const pings = await pingsOf(beat)
+    expect(pings.map(told)).toEqual(steps.map(([, as]) => as))
+    expect(pings[2].duration_ms).toBeGreaterThan(0)
+    expect(pings[0].user_agent).toStartWith('Wget/')
+    // 8: the server answered with an error.
+    expect((await sh(`${wget} "$URL"`, `${hub.url}/ping/${crypto.randomUUID()}`)).code).toBe(8)
+  })
 })
 
-test('borgmatic tells the start, the end with its log, and a failure', async () => {
-  const hb = await heartbeat('borgmatic')
-  const source = join(folder, 'source')
-  mkdirSync(source)
-  writeFileSync(join(source, 'file'), 'something to keep')
-  const config = (repository: string) => {
-    const file = join(folder, `${repository}.yaml`)
-    writeFileSync(file, `location:\n  source_directories: [${source}]\n  repositories: [${join(folder, repository)}]\nhooks:\n  healthchecks:\n    ping_url: ${hb.ping_url}\n`)
-    return file
+describe.skipIf(!Bun.which('borgmatic') || !Bun.which('borg'))('borgmatic', () => {
+  const setUp = async (name: string) => {
+    const beat = await make(name)
+    const folder = join(here.folder, name)
+    const source = join(folder, 'source')
+    mkdirSync(source, { recursive: true })
+    for (let n = 0; n < 20; n++) writeFileSync(join(source, `file-${n}`), `content ${n}\n`)
+    writeFileSync(join(folder, 'config.yaml'), `
+location:
+    source_directories:
+        - ${source}
+    repositories:
+        - ${join(folder, 'repository')}
+storage:
+    unknown_unencrypted_repo_access_is_ok: true
+    borg_base_directory: ${join(folder, 'home')}
+hooks:
+    healthchecks:
+        ping_url: ${beat.ping_url}
+`)
+    const command = `borgmatic --config ${join(folder, 'config.yaml')}`
+    const borgmatic = (args: string) => sh(`${command} ${args}`, beat.ping_url, { HOME: folder })
+    expect((await borgmatic('rcreate --encryption none')).code).toBe(0)
+    return { beat, source, repository: join(folder, 'repository'), borgmatic }
   }
-  const env = { HOME: folder, BORG_PASSPHRASE: '', BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK: 'yes' }
-  // A log file keeps it from looking for a syslog daemon.
-  const log = join(folder, 'borgmatic.log')
-  const repository = config('repository')
-  const made = await shell(`borgmatic --log-file ${log} -c ${repository} init --encryption none`, env)
-  expect(made.code).toBe(0)
 
-  const kept = await shell(`borgmatic --log-file ${log} -c ${repository} create --stats --monitoring-verbosity 1`, env)
-  expect([kept.code, kept.err]).toEqual([0, ''])
-  expect(await statusOf(hb.id)).toBe('up')
-  const first = await pingsOf(hb.id)
-  expect(first.map(one => [one.method, one.kind])).toEqual([['POST', 'start'], ['POST', 'success']])
-  expect(first[1]!.duration_ms).toBeGreaterThan(0)
-  expect(first[1]!.body_bytes).toBeGreaterThan(0)
-  expect(first[1]!.body_bytes).toBeLessThanOrEqual(100_000)
+  test('tells the start, the end and the length of a backup, with its log', async () => {
+    const { beat, borgmatic } = await setUp('backup')
+    const run = await borgmatic('create --stats --verbosity 1 --monitoring-verbosity 1')
+    expect(run.code).toBe(0)
+    const [start, end, ...others] = await pingsOf(beat)
+    expect(others).toEqual([])
+    expect(told(start)).toEqual(['start', 'POST', null, ''])
+    expect(told(end)).toEqual(['success', 'POST', null, expect.stringContaining('Creating archive')])
+    expect(end.body).toContain('This archive:')
+    expect(end.user_agent).toMatch(/^python-requests\//)
+    expect(end.duration_ms).toBe(Date.parse(end.at) - Date.parse(start.at))
+    expect(end.duration_ms).toBeGreaterThan(100)
+    expect(await read(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: end.duration_ms })
+  }, 60_000)
 
-  const broken = await shell(`borgmatic --log-file ${log} -c ${config('not-there')} create`, env)
-  expect(broken.code).not.toBe(0)
-  const after = (await pingsOf(hb.id)).slice(2)
-  expect(after.map(one => one.kind)).toEqual(['start', 'fail'])
-  expect(after[1]!.body).toContain('not-there')
-  expect(await statusOf(hb.id)).toBe('down')
-}, 60_000)
+  test('tells that a backup failed and why, and the next one brings it back', async () => {
+    const { beat, source, repository, borgmatic } = await setUp('failing')
+    expect((await borgmatic('create')).code).toBe(0)
+    const away = `${repository}-away`
+    expect((await sh(`mv ${repository} ${away}`, '')).code).toBe(0)
+    expect((await borgmatic('create')).code).not.toBe(0)
+    const failed = await pingsOf(beat)
+    expect(failed.map(one => one.kind)).toEqual(['start', 'success', 'start', 'fail'])
+    expect(failed[3].body).toContain('returned non-zero exit status 2')
+    expect(failed[3].duration_ms).toBe(Date.parse(failed[3].at) - Date.parse(failed[2].at))
+    expect(await read(beat)).toMatchObject({ status: 'down', started: false })
+    const { data } = (await call(hub, token, 'GET', `/v1/events?resource_id=${beat.id}`)).body
+    const told = { kind: 'heartbeat.missed', reason: 'fail', previous_status: 'up' }
+    expect(data).toMatchObject([{ kind: 'monitor.alert', data: told }])
+
+    rmSync(repository, { recursive: true, force: true })
+    expect((await sh(`mv ${away} ${repository}`, '')).code).toBe(0)
+    writeFileSync(join(source, 'more'), 'more\n')
+    expect((await borgmatic('create')).code).toBe(0)
+    expect((await read(beat)).status).toBe('up')
+    const after = (await call(hub, token, 'GET', `/v1/events?resource_id=${beat.id}`)).body.data
+    expect(after.map((one: any) => one.kind)).toEqual(['monitor.recovered', 'monitor.alert'])
+  }, 60_000)
+
+  test('keeps to the length of log that the hub keeps', async () => {
+    const { beat, source, borgmatic } = await setUp('talkative')
+    for (let n = 0; n < 1500; n++) writeFileSync(join(source, `${n}-${'long-name-'.repeat(12)}`), '')
+    const run = await borgmatic('create --list --verbosity 1 --monitoring-verbosity 2')
+    expect(run.code).toBe(0)
+    expect(run.out.length).toBeGreaterThan(150_000)
+    const end = (await pingsOf(beat)).at(-1)
+    expect(end.kind).toBe('success')
+    // It sends the end of a longer log, behind a mark of its own; nothing of that is cut off here.
+    expect(end.body_bytes).toBeWithin(99_000, 100_001)
+    expect(end.body).toStartWith('...\n')
+    expect(end.body).toEndWith('\n')
+  }, 60_000)
+})

@@ -15,10 +15,9 @@ export interface Rows extends AsyncDisposable {
 export function rowsOf(here: Installation): Rows {
   const url = here.env.BAILIWICK_DATABASE_URL
   if (url) {
-    const sql = new SQL(url, { max: 1, bigint: false })
+    const sql = new SQL(url, { max: 1 })
     return {
-      // Counts and sums of PostgreSQL are bigint, which its driver gives as text.
-      all: async query => (await sql.unsafe(query) as Row[]).map(row => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, whole(value)]))) as never,
+      all: async query => (await sql.unsafe(query) as Row[]).map(withNumbers) as never,
       [Symbol.asyncDispose]: () => sql.close(),
     }
   }
@@ -30,4 +29,8 @@ export function rowsOf(here: Installation): Rows {
   }
 }
 
-const whole = (value: unknown) => (typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) ? Number(value) : value)
+/** Counts and sums of PostgreSQL are bigint, which its driver gives as text. */
+const withNumbers = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, whole(value) ? Number(value) : value]))
+
+const whole = (value: unknown) => typeof value === 'string' && /^-?\d{1,15}$/.test(value)

@@ -1,7 +1,8 @@
 import type { Rows } from './database'
 
 // Counted once for all, since a look for each resource takes a second where there are thousands.
-const entriesOf = (actions: string) => `(select target_id, count(*) as entries from audit_entries where ${actions} group by target_id) as written`
+const entriesOf = (actions: string) => `(
+  select target_id, count(*) as entries from audit_entries where ${actions} group by target_id) as written on target_id = id`
 
 // Each query finds what was half written: whatever belongs together is there together, or none of it.
 const rules: Record<string, string> = {
@@ -9,24 +10,25 @@ const rules: Record<string, string> = {
     select workspace_id, count(*) as entries, min(seq) as first, max(seq) as last from audit_entries group by workspace_id
     having min(seq) <> 1 or max(seq) <> count(*)`,
   'the audit log ends elsewhere than its counter': `
-    select name, value, (select max(seq) from audit_entries where 'audit:' || workspace_id = name) as last from counters
-    where name like 'audit:%' and value <> coalesce((select max(seq) from audit_entries where 'audit:' || workspace_id = name), 0)`,
+    select name, value from counters where name like 'audit:%'
+    and value <> coalesce((select max(seq) from audit_entries where 'audit:' || workspace_id = name), 0)`,
   'the events of a resource and kind have a gap': `
-    select resource_id, kind, count(*) as events, min(sequence) as first, max(sequence) as last from events group by resource_id, kind
-    having min(sequence) <> 1 or max(sequence) <> count(*)`,
+    select resource_id, kind, count(*) as events, min(sequence) as first, max(sequence) as last from events
+    group by resource_id, kind having min(sequence) <> 1 or max(sequence) <> count(*)`,
   'a heartbeat has not exactly one audit entry of its making': `
-    select id, entries from heartbeats left join ${entriesOf("action = 'heartbeat.create'")} on target_id = id where coalesce(entries, 0) <> 1`,
+    select id, entries from heartbeats left join ${entriesOf("action = 'heartbeat.create'")} where coalesce(entries, 0) <> 1`,
   'a heartbeat is in the audit log and nowhere else': `
     select target_id from audit_entries where action = 'heartbeat.create' and target_id not in (select id from heartbeats)
     and target_id not in (select target_id from audit_entries where action = 'heartbeat.delete')`,
   'a heartbeat was edited without an audit entry, or the other way round': `
     select id, version, entries from heartbeats left join ${entriesOf(`
-      action in ('heartbeat.update', 'heartbeat.pause', 'heartbeat.rotate') or (action = 'heartbeat.resume' and actor_type <> 'ingest')`)} on target_id = id
-    where version <> 1 + coalesce(entries, 0)`,
+      action in ('heartbeat.update', 'heartbeat.pause', 'heartbeat.rotate')
+      or (action = 'heartbeat.resume' and actor_type <> 'ingest')`)} where version <> 1 + coalesce(entries, 0)`,
   'an endpoint has not exactly one audit entry of its making': `
-    select id, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.create'")} on target_id = id where coalesce(entries, 0) <> 1`,
+    select id, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.create'")}
+    where coalesce(entries, 0) <> 1`,
   'an endpoint was edited without an audit entry, or the other way round': `
-    select id, version, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.update'")} on target_id = id
+    select id, version, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.update'")}
     where version <> 1 + coalesce(entries, 0)`,
   'the pings of a heartbeat have a gap or do not add up to its count': `
     select heartbeat_id, min(ping_count) as told, count(*) as kept, min(n) as first, max(n) as last from pings
@@ -44,13 +46,16 @@ const rules: Record<string, string> = {
     select id, changes, entries from heartbeats
     left join (select heartbeat_id, count(*) as changes from flips group by heartbeat_id) as changed on heartbeat_id = id
     left join ${entriesOf(`
-      action in ('heartbeat.begin', 'heartbeat.fail', 'heartbeat.miss', 'heartbeat.recover', 'heartbeat.pause', 'heartbeat.resume')`)} on target_id = id
-    where coalesce(changes, 0) <> coalesce(entries, 0)`,
+      action in ('heartbeat.begin', 'heartbeat.fail', 'heartbeat.miss', 'heartbeat.recover')
+      or action in ('heartbeat.pause', 'heartbeat.resume')
+    `)} where coalesce(changes, 0) <> coalesce(entries, 0)`,
   'the changes of status of a heartbeat do not follow from each other': `
-    select heartbeat_id, id, from_status from (select heartbeat_id, id, from_status, lag(to_status) over (partition by heartbeat_id order by id) as before from flips) as steps
-    where before is not null and before <> from_status`,
+    select heartbeat_id, id, from_status, before from (
+      select heartbeat_id, id, from_status, lag(to_status) over (partition by heartbeat_id order by id) as before from flips
+    ) as steps where before is not null and before <> from_status`,
   'a delivery has other attempts than it counts': `
-    select id, attempt_count from webhook_deliveries where attempt_count <> (select count(*) from webhook_attempts where delivery_id = webhook_deliveries.id)
+    select id, attempt_count from webhook_deliveries
+    where attempt_count <> (select count(*) from webhook_attempts where delivery_id = webhook_deliveries.id)
     or attempt_count <> coalesce((select max(number) from webhook_attempts where delivery_id = webhook_deliveries.id), 0)`,
 }
 
@@ -58,19 +63,21 @@ const rules: Record<string, string> = {
 const restRules: Record<string, string> = {
   'a job is left': 'select id, kind, state, attempts, last_error from jobs',
   'an event has no delivery to an endpoint that chose it': `
-    select events.id as event, webhook_endpoints.id as endpoint from events
-    join webhook_endpoints on webhook_endpoints.workspace_id = events.workspace_id and webhook_endpoints.events like '%"' || events.kind || '"%'
-    left join webhook_deliveries on webhook_deliveries.event_id = events.id and webhook_deliveries.endpoint_id = webhook_endpoints.id
-    where webhook_deliveries.id is null`,
+    select happened.id as event, chosen.id as endpoint from events as happened
+    join webhook_endpoints as chosen
+    on chosen.workspace_id = happened.workspace_id and chosen.events like '%"' || happened.kind || '"%'
+    left join webhook_deliveries as sent on sent.event_id = happened.id and sent.endpoint_id = chosen.id where sent.id is null`,
   'an event has two deliveries to one endpoint': `
-    select event_id, endpoint_id, count(*) as deliveries from webhook_deliveries where event_id is not null group by event_id, endpoint_id having count(*) > 1`,
-  'a delivery did not end as delivered': `select id, status, reason, attempt_count from webhook_deliveries where status <> 'delivered'`,
+    select event_id, endpoint_id, count(*) as deliveries from webhook_deliveries where event_id is not null
+    group by event_id, endpoint_id having count(*) > 1`,
+  'a delivery did not end as delivered': `
+    select id, status, reason, attempt_count from webhook_deliveries where status <> 'delivered'`,
 }
 
 /** What is half written in a database, a line for each; empty when all is whole. True at any moment, whatever was killed. */
 export const halfWritten = (rows: Rows): Promise<string[]> => broken(rows, rules)
 
-/** The same once all work is done: nothing waits, and every event reached every endpoint that had chosen it before it happened. */
+/** The same once all work is done: nothing waits, and every event reached every endpoint that had chosen its kind before. */
 export const leftUndone = (rows: Rows): Promise<string[]> => broken(rows, { ...rules, ...restRules })
 
 async function broken(rows: Rows, of: Record<string, string>): Promise<string[]> {

@@ -1,4 +1,6 @@
-import { afterAll } from 'bun:test'
-import { closeWorlds } from './world'
+import { afterAll, afterEach, beforeEach } from 'bun:test'
+import { beginTest, endRun, endTest } from './world'
 
-afterAll(closeWorlds, 60_000)
+beforeEach(beginTest)
+afterEach(endTest, 30_000)
+afterAll(endRun, 60_000)

@@ -1,13 +1,22 @@
 import type { Rows } from './database'
-import { Wire, pace, type Answered } from './wire'
+import { pace, type Answered, type Wire } from './wire'
 
-/**
- * A heartbeat that is pinged: how often it was, and what the hub said of it. `longestGapMs` is the most that can lie between two pings as the hub
- * saw them: from sending one to the answer of the next.
- */
-interface Pinged { id: string; uuid: string; sent: number; acknowledged: number; numbers: Set<number>; lastSentAt: number; longestGapMs: number }
-/** A resource whose description is set to ever greater numbers, one edit at a time. */
-interface Edited { path: string; id: string; sent: number; acknowledged: number; underWay: boolean }
+/** A heartbeat that is pinged: how often it was, and what the hub said of it. */
+interface Pinged {
+  id: string
+  uuid: string
+  sent: number
+  acknowledged: number
+  /** The numbers that the hub gave its pings, where it told them. */
+  numbers: Set<number>
+  lastSentAt: number
+  /** The most that can lie between two pings as the hub saw them: from sending one to the answer of the next. */
+  longestGapMs: number
+}
+/** A resource whose description is set to ever greater numbers, one edit at a time; a `switched` endpoint goes off and on too. */
+interface Edited { path: string; id: string; sent: number; acknowledged: number; underWay: boolean; switched: boolean }
+/** A webhook endpoint to make. */
+interface Endpoint { url: string; events: string[]; switched?: boolean }
 /** A creation under an Idempotency-Key; `id` once the hub said which resource it made. */
 interface Created { key: string; name: string; id: string | null; underWay: boolean; answers: number }
 
@@ -18,8 +27,8 @@ export interface Rates { pings: number; flaps: number; creates: number; heartbea
 export const dueAfterMs = 6000
 
 /**
- * Traffic on a hub that is killed over and over, with a book of what was sent and what was acknowledged. It goes on by itself until `pause`, and
- * with the next hub at `resume`.
+ * Traffic on a hub that is killed over and over, with a book of what was sent and what was acknowledged. It goes on by itself
+ * until `pause`, and with the next hub at `resume`.
  */
 export class Traffic {
   readonly steady: Pinged[] = []
@@ -36,19 +45,20 @@ export class Traffic {
   constructor(private readonly wire: Wire, private readonly token: string) {}
 
   /** Makes what the traffic is about; before the first kill. */
-  async prepare(of: { steady: number; flapping: number; edited: number; endpointUrls: { url: string; events: string[] }[] }): Promise<void> {
-    const period = (seconds: number, grace: number) => ({ kind: 'period', period_seconds: seconds, grace_seconds: grace })
-    for (const { url, events } of of.endpointUrls) {
+  async prepare(of: { steady: number; flapping: number; edited: number; endpoints: Endpoint[] }): Promise<void> {
+    const make = (name: string, period_seconds: number, grace_seconds: number) =>
+      this.expect(201, 'POST', '/v1/heartbeats', { name, schedule: { kind: 'period', period_seconds, grace_seconds } })
+    for (const { url, events, switched = false } of of.endpoints) {
       const made = await this.expect(201, 'POST', '/v1/webhook-endpoints', { url, events })
-      this.endpoints.push({ path: `/v1/webhook-endpoints/${made.id}`, id: made.id, sent: 0, acknowledged: 0, underWay: false })
+      this.endpoints.push(edited('/v1/webhook-endpoints', made.id, switched))
     }
-    for (let at = 0; at < of.steady; at++) this.steady.push(pinged(await this.expect(201, 'POST', '/v1/heartbeats', { name: `steady ${at}`, schedule: period(5, 1) })))
+    for (let at = 0; at < of.steady; at++) this.steady.push(pinged(await make(`steady ${at}`, 5, 1)))
     for (let at = 0; at < of.flapping; at++) {
-      this.flapping.push({ ...pinged(await this.expect(201, 'POST', '/v1/heartbeats', { name: `flapping ${at}`, schedule: period(3600, 60) })), fails: true })
+      this.flapping.push({ ...pinged(await make(`flapping ${at}`, 3600, 60)), fails: true })
     }
     for (let at = 0; at < of.edited; at++) {
-      const { id } = await this.expect(201, 'POST', '/v1/heartbeats', { name: `edited ${at}`, schedule: period(3600, 60) })
-      this.heartbeats.push({ path: `/v1/heartbeats/${id}`, id, sent: 0, acknowledged: 0, underWay: false })
+      const { id } = await make(`edited ${at}`, 3600, 60)
+      this.heartbeats.push(edited('/v1/heartbeats', id))
     }
   }
 
@@ -59,7 +69,11 @@ export class Traffic {
     const next = <T>(of: T[]): T => of[this.turn++ % of.length]!
     this.stops = [
       pace(rates.pings, () => void this.ping(next(this.steady), '')),
-      pace(rates.flaps, () => { const one = next(this.flapping); one.fails = !one.fails; void this.ping(one, one.fails ? '/fail' : '') }),
+      pace(rates.flaps, () => {
+        const one = next(this.flapping)
+        one.fails = !one.fails
+        void this.ping(one, one.fails ? '/fail' : '')
+      }),
       pace(rates.creates, () => void this.create(this.newCreation())),
       pace(rates.heartbeatEdits, () => void this.edit(next(this.heartbeats))),
       pace(rates.endpointEdits, () => void this.edit(next(this.endpoints))),
@@ -91,28 +105,38 @@ export class Traffic {
     }
   }
 
+  /** Switches on again what was switched off and on. */
+  async switchOn(): Promise<void> {
+    for (const one of this.endpoints) if (one.switched) await this.expect(200, 'PATCH', one.path, { active: true })
+  }
+
   /** What was acknowledged and is not in the database, a line for each. */
   async lost(rows: Rows): Promise<string[]> {
     const lines: string[] = []
-    const found = await rows.all<{ id: string; name: string; description: string; ping_count: number; first: number | null }>(
-      'select id, name, description, ping_count, (select min(n) from pings where heartbeat_id = heartbeats.id) as first from heartbeats')
+    const found = await rows.all<{ id: string; name: string; description: string; ping_count: number; first: number | null }>(`
+      select id, name, description, ping_count, (select min(n) from pings where heartbeat_id = heartbeats.id) as first
+      from heartbeats`)
     const byId = new Map(found.map(row => [row.id, row]))
+    const numbered = await rows.all<{ ping: string }>(`select heartbeat_id || ' ' || n as ping from pings`)
+    const kept = new Set(numbered.map(row => row.ping))
+    for (const { id, sent, acknowledged, numbers } of [...this.steady, ...this.flapping]) {
+      const { name, ping_count: count, first } = byId.get(id)!
+      if (count < acknowledged || count > sent) lines.push(`${name}: ${acknowledged} of ${sent} pings acknowledged, ${count} there`)
+      // Those before the first were pruned.
+      const gone = [...numbers].filter(n => n > count || (n >= first! && !kept.has(`${id} ${n}`)))
+      lines.push(...gone.map(n => `${name}: ping ${n} was acknowledged and is not there`))
+    }
+    const endpoints = await rows.all<{ id: string; description: string }>('select id, description from webhook_endpoints')
+    const descriptions = new Map([...found, ...endpoints].map(row => [row.id, Number(row.description)]))
+    for (const { path, id, sent, acknowledged } of [...this.heartbeats, ...this.endpoints]) {
+      const is = descriptions.get(id)!
+      if (is < acknowledged || is > sent) lines.push(`${path}: edit ${acknowledged} acknowledged, ${sent} sent, ${is} is there`)
+    }
     const named = Map.groupBy(found, row => row.name)
-    const kept = new Set((await rows.all<{ key: string }>(`select heartbeat_id || ' ' || n as key from pings`)).map(row => row.key))
-    for (const one of [...this.steady, ...this.flapping]) {
-      const row = byId.get(one.id)!
-      if (row.ping_count < one.acknowledged || row.ping_count > one.sent) lines.push(`${row.name}: ${one.acknowledged} pings acknowledged, ${one.sent} sent, ${row.ping_count} there`)
-      for (const n of one.numbers) if (n > row.ping_count || (n >= row.first! && !kept.has(`${one.id} ${n}`))) lines.push(`${row.name}: ping ${n} was acknowledged and is not there`)
-    }
-    const endpoints = new Map((await rows.all<{ id: string; description: string }>('select id, description from webhook_endpoints')).map(row => [row.id, row]))
-    for (const one of [...this.heartbeats, ...this.endpoints]) {
-      const is = Number((byId.get(one.id) ?? endpoints.get(one.id))!.description)
-      if (is < one.acknowledged || is > one.sent) lines.push(`${one.path}: edit ${one.acknowledged} was acknowledged, ${one.sent} sent, ${is} is there`)
-    }
-    for (const one of this.created) {
-      const made = named.get(one.name) ?? []
-      if (made.length > 1) lines.push(`${one.name}: made ${made.length} times under one key`)
-      if (one.id !== null && made[0]?.id !== one.id) lines.push(`${one.name}: ${one.id} was acknowledged, ${made[0]?.id} is there`)
+    for (const { name, id } of this.created) {
+      const made = named.get(name) ?? []
+      if (made.length > 1) lines.push(`${name}: made ${made.length} times under one key`)
+      if (id !== null && made[0]?.id !== id) lines.push(`${name}: ${id} was acknowledged, ${made[0]?.id} is there`)
     }
     return lines
   }
@@ -128,7 +152,8 @@ export class Traffic {
     // Every fourth ping goes by the address that tells its number.
     const tells = one.sent++ % 4 === 0
     const sentAt = performance.now()
-    const answer = await this.wire.ask('GET', `${tells ? '/v1/ingest/heartbeats' : '/ping'}/${one.uuid}${action}`).catch(() => null)
+    const path = `${tells ? '/v1/ingest/heartbeats' : '/ping'}/${one.uuid}${action}`
+    const answer = await this.wire.ask('GET', path).catch(() => null)
     if (!answer) return
     if (answer.status !== 200) { this.surprised('a ping', answer); return }
     if (one.acknowledged > 0) one.longestGapMs = Math.max(one.longestGapMs, performance.now() - one.lastSentAt)
@@ -150,8 +175,9 @@ export class Traffic {
 
   private async create(one: Created): Promise<void> {
     one.underWay = true
-    const answer = await this.wire.ask('POST', '/v1/heartbeats', { Authorization: `Bearer ${this.token}`, 'Idempotency-Key': one.key },
-      { name: one.name, schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 } }).catch(() => null)
+    const headers = { Authorization: `Bearer ${this.token}`, 'Idempotency-Key': one.key }
+    const schedule = { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }
+    const answer = await this.wire.ask('POST', '/v1/heartbeats', headers, { name: one.name, schedule }).catch(() => null)
     one.underWay = false
     if (!answer) return
     // The hub that took the key may be gone for some seconds before the others know.
@@ -166,7 +192,8 @@ export class Traffic {
     if (one.underWay) return
     one.underWay = true
     const value = ++one.sent
-    const answer = await this.wire.ask('PATCH', one.path, { Authorization: `Bearer ${this.token}` }, { description: String(value) }).catch(() => null)
+    const patch = { description: String(value), ...(one.switched && { active: value % 2 === 0 }) }
+    const answer = await this.wire.ask('PATCH', one.path, { Authorization: `Bearer ${this.token}` }, patch).catch(() => null)
     one.underWay = false
     if (!answer) return
     if (answer.status !== 200) { this.surprised('an edit', answer); return }
@@ -178,6 +205,9 @@ export class Traffic {
     this.surprises.push(`${what} was answered ${status}: ${body.slice(0, 200)}`)
   }
 }
+
+const edited = (collection: string, id: string, switched = false): Edited =>
+  ({ path: `${collection}/${id}`, id, sent: 0, acknowledged: 0, underWay: false, switched })
 
 const pinged = ({ id, uuid }: { id: string; uuid: string }): Pinged => ({
   id, uuid, sent: 0, acknowledged: 0, numbers: new Set(), lastSentAt: 0, longestGapMs: 0,

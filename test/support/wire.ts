@@ -13,8 +13,8 @@ interface Asked { bytes: Uint8Array; sentAt: number; resolve(answer: Answered): 
 interface Line { socket: Socket<Line> | null; asked: Asked | null; buffered: Buffer }
 
 /**
- * A client that costs little of the machine it shares with the hub: HTTP/1.1 over raw sockets that are kept open, one request in flight
- * on each. Nothing is sent twice by itself, so that what was sent, answered and not answered is known exactly.
+ * A client that costs little of the machine it shares with the hub: HTTP/1.1 over raw sockets that are kept open, one request in
+ * flight on each. Nothing is sent twice by itself, so that what was sent, answered and not answered is known exactly.
  */
 export class Wire {
   /** Requests whose bytes were sent. */
@@ -121,7 +121,10 @@ export class Wire {
   }
 }
 
-/** Calls `fn` at an even rate until the returned function is called. What a stalled machine missed is left out beyond a tenth of a second's worth. */
+/**
+ * Calls `fn` at an even rate until the returned function is called. Of what a stalled machine missed, a tenth of a second's worth
+ * is made up for.
+ */
 export function pace(perSecond: number, fn: () => void): () => void {
   let last = performance.now()
   let owed = 0

@@ -56,11 +56,24 @@ export interface World {
   happened(): Promise<string[]>
 }
 
-const open: (() => Promise<void>)[] = []
+type Close = () => Promise<void>
+// A world opened within a test ends with it; one that a whole file shares ends with the run.
+const ofTest: Close[] = []
+const ofFile: Close[] = []
+let withinTest = false
 
-/** Closes every world of the test file. */
-export async function closeWorlds(): Promise<void> {
-  await Promise.all(open.splice(0).map(close => close()))
+/** Marks that a test begins. */
+export const beginTest = (): void => { withinTest = true }
+
+/** Closes the worlds of the test that ended. */
+export async function endTest(): Promise<void> {
+  withinTest = false
+  await Promise.all(ofTest.splice(0).map(close => close()))
+}
+
+/** Closes the worlds that are left. */
+export async function endRun(): Promise<void> {
+  await Promise.all([...ofTest.splice(0), ...ofFile.splice(0)].map(close => close()))
 }
 
 export async function world(env: Record<string, string> = {}): Promise<World> {
@@ -77,7 +90,8 @@ export async function world(env: Record<string, string> = {}): Promise<World> {
   const worker = new Worker(hub, jobKinds)
   const watch = await startHeartbeats(hub)
   const app = makeApp(hub, worker)
-  open.push(async () => {
+  const scope = withinTest ? ofTest : ofFile
+  scope.push(async () => {
     watch.stop()
     await worker.stop(5000)
     await watch.settled()

@@ -33,7 +33,7 @@ function view(row: Record<string, never>): object {
     status: row.status!, lastPingAt: row.last_ping_at!, lastDurationMs: row.last_duration_ms!, openRuns: JSON.parse(row.open_runs!), expectedAt: row.expected_at!, downAt: row.down_at!,
   }
   return {
-    id: row.id, name: row.name, slug: row.slug, tags: JSON.parse(row.tags!), description: row.description, status: statusAt(state, systemClock.now()), started: isStarted(state),
+    id: row.id, name: row.name, slug: row.slug, tags: JSON.parse(row.tags!), description: row.description, status: statusAt(state, systemClock.now()), status_since_at: instant(row.status_since!), started: isStarted(state),
     schedule: JSON.parse(row.schedule!), methods: row.methods, manual_resume: row.manual_resume === 1, first_ping_within_seconds: row.first_ping_within_seconds,
     uuid: null, ping_url: null, ping_count: row.ping_count, last_ping_at: instant(state.lastPingAt), last_duration_ms: state.lastDurationMs,
     expected_at: instant(state.expectedAt), down_at: instant(state.downAt), version: row.version, created_at: instant(row.created_at!), updated_at: instant(row.updated_at!),

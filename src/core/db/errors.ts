@@ -1,3 +1,6 @@
+import { SQL } from 'bun'
+import { DrizzleQueryError } from 'drizzle-orm'
+
 /** What a database refused, in words of both engines. */
 export type Violation = 'unique' | 'foreign_key' | 'check' | 'not_null'
 
@@ -20,6 +23,25 @@ export function violation(error: unknown): Violation | null {
 /** PostgreSQL serialization_failure and deadlock_detected. */
 export function isSerialisationFailure(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
+}
+
+/** PostgreSQL could not do what was asked. Says why in its words; holds neither the statement nor the values that were sent. */
+export class QueryFailed extends Error {
+  override name = 'QueryFailed'
+  /** @param errno the SQLSTATE, where the server answered with one */
+  constructor(message: string, readonly code: string, readonly errno: string | undefined) { super(message) }
+}
+
+/**
+ * The error as logs may show it. Values that were sent (hashes, sealed secrets, stored answers) stand in the message that
+ * drizzle makes, in the server's detail, which quotes keys and whole rows, and in its messages on data it cannot read.
+ */
+export function withoutValues(error: unknown): unknown {
+  const source = error instanceof DrizzleQueryError ? error.cause ?? new Error('The query failed.') : error
+  if (!(source instanceof SQL.PostgresError)) return source
+  // PostgreSQL Appendix A, class 22: data exceptions.
+  const quotesValues = source.errno?.startsWith('22') ?? false
+  return new QueryFailed(quotesValues ? source.message.replace(/".*"/s, '"…"') : source.message, source.code, source.errno)
 }
 
 function codeOf(error: unknown): string {

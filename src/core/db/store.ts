@@ -4,9 +4,9 @@ import { dirname } from 'node:path'
 import { SQL } from 'bun'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
-import { GroupCommit } from './group-commit'
+import { isSerialisationFailure, withoutValues } from './errors'
+import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
-import { isSerialisationFailure } from './errors'
 import { insideTransaction, NestedTransaction, once, type Reader, type Transact, type Tx } from './transaction'
 
 /** An open database. Writing needs `transact`, which only the door may use (test/rules/imports.test.ts holds that). */
@@ -23,20 +23,19 @@ export interface Store {
 /** Opens the SQLite file, made if missing, and brings its tables up to date. */
 export async function openSqlite(file: string): Promise<Store> {
   mkdirSync(dirname(file), { recursive: true })
-  const writer = sqliteConnection(file, 'write')
-  migrateSqlite(writer)
+  const first = sqliteConnection(file, 'write')
+  migrateSqlite(first)
+  first.close()
   const reader = sqliteConnection(file, 'read')
-  const tx = drizzleSqlite(writer) as unknown as Tx
-  const group = new GroupCommit(writer)
+  const group = new GroupCommit(() => sqliteWriter(file))
   return {
     read: drizzleSqlite(reader) as unknown as Reader,
-    transact: fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(() => fn(tx))),
+    transact: fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn)),
     listen: async () => {},
     announce: async () => {},
     async close() {
       reader.close()
-      writer.run('PRAGMA optimize')
-      writer.close()
+      group.close()
     },
   }
 }
@@ -45,24 +44,52 @@ export async function openSqlite(file: string): Promise<Store> {
 export async function openPostgres(url: string, connections = 10): Promise<Store> {
   const sql = new SQL(url, { max: connections })
   await migratePostgres(sql)
-  const db = drizzlePostgres(sql)
+  const db = discreet(drizzlePostgres(sql))
   const begin = db.transaction.bind(db) as unknown as Transact
   return {
     read: db as unknown as Reader,
-    transact: fn => once(() => retried(() => begin(fn))),
+    transact: fn => once(() => retried(() => begin(tx => fn(discreet(tx))))),
     async listen(channel, heard) { await sql.listen(channel, heard) },
     async announce(channel, payload) { await sql`select pg_notify(${channel}, ${payload})` },
     close: () => sql.close({ timeout: 5 }),
   }
 }
 
+/** A connection that writes to the SQLite file, and drizzle's handle on it. */
+export function sqliteWriter(file: string): Writer {
+  const db = sqliteConnection(file, 'write')
+  return { db, tx: drizzleSqlite(db) as unknown as Tx }
+}
+
 function sqliteConnection(file: string, use: 'read' | 'write'): Database {
   const db = new Database(file, { create: use === 'write', strict: true })
   const pragmas = [
-    'busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-16384', 'mmap_size=0', 'temp_store=MEMORY',
+    'busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-16384', 'mmap_size=0',
+    'temp_store=MEMORY',
   ]
   for (const pragma of use === 'read' ? [...pragmas, 'query_only=ON'] : pragmas) db.run(`PRAGMA ${pragma}`)
   return db
+}
+
+interface Session { prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> } }
+
+/** The handle, with every query's error told without the values that were sent. */
+function discreet<H extends object>(handle: H): H {
+  const { session } = handle as unknown as { session: Session }
+  const prepareQuery = session.prepareQuery.bind(session)
+  session.prepareQuery = (...args) => {
+    const query = prepareQuery(...args)
+    const execute = query.execute.bind(query)
+    query.execute = async (...values) => {
+      try {
+        return await execute(...values)
+      } catch (error) {
+        throw withoutValues(error)
+      }
+    }
+    return query
+  }
+  return handle
 }
 
 const mostTries = 8
@@ -73,7 +100,7 @@ async function retried<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      if (tries >= mostTries || !isSerialisationFailure(error)) throw error
+      if (tries >= mostTries || !isSerialisationFailure(error)) throw withoutValues(error)
       await Bun.sleep(2 ** tries * 4 * Math.random())
     }
   }

@@ -50,7 +50,15 @@ export const auditEntries = table('audit_entries', {
 
 export interface AuditActor { type: 'user' | 'token' | 'ingest' | 'system' | 'operator' | 'anonymous'; id: string; name: string | null; hint: string | null }
 export interface AuditTarget { type: string; id: string; name: string | null }
-export interface AuditContext { ip: string | null; user_agent: string | null; request_id: string | null; idempotency_key: string | null; channel: 'api' | 'dashboard' | 'ingest' | 'cli' | 'job' }
+export interface AuditContext {
+  ip: string | null
+  user_agent: string | null
+  request_id: string | null
+  /** What the client itself called the request (X-Request-Id); absent and null are alike. */
+  client_request_id?: string | null
+  idempotency_key: string | null
+  channel: 'api' | 'dashboard' | 'ingest' | 'cli' | 'job'
+}
 export interface AuditChanges { before: Record<string, unknown>; after: Record<string, unknown> }
 
 /** Facts that happened. A row is the outbox of its change: dispatching it is a job. */
@@ -80,6 +88,8 @@ export const jobs = table('jobs', {
   priority: int('priority').notNull(),
   runAt: time('run_at').notNull(),
   attempts: int('attempts').notNull(),
+  // Runs in a row that were never ended, since their process died or their lease ran out.
+  lostRuns: int('lost_runs').notNull(),
   payload: json<Record<string, unknown>>('payload').notNull(),
   // Set where one job of a kind and key may wait at a time.
   uniqueKey: text('unique_key'),
@@ -90,6 +100,8 @@ export const jobs = table('jobs', {
   failedAt: time('failed_at'),
 }, t => [
   index('jobs_due').on(t.state, t.kind, t.priority, t.runAt),
+  // When the next one is due, whatever its priority.
+  index('jobs_next').on(t.state, t.kind, t.runAt),
   index('jobs_leases').on(t.state, t.lockedUntil),
   uniqueIndex('jobs_unique').on(t.kind, t.uniqueKey),
 ])

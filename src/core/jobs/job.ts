@@ -33,6 +33,3 @@ export interface JobKind<P = Record<string, unknown>> {
   /** Does the work. Outside calls belong here, writes into the returned step. Throwing asks for a retry. */
   run(hub: Hub, job: ClaimedJob<P>): Promise<Finish | undefined>
 }
-
-/** Doubling pauses from one second to five minutes, ten runs in all: for work that fails only when something is broken. */
-export const steadyRetry = (attempts: number): number | null => (attempts >= 10 ? null : Math.min(1000 * 2 ** (attempts - 1), 300_000))

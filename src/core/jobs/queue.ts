@@ -1,4 +1,4 @@
-import { and, eq, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, notInArray, or, sql } from 'drizzle-orm'
 import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
@@ -35,11 +35,14 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
         priority: draft.priority ?? 100,
         runAt: draft.runAt ?? now,
         attempts: 0,
+        lostRuns: 0,
         payload: draft.payload,
         uniqueKey: draft.uniqueKey ?? null,
         createdAt: now,
       })))
-      await (replaces ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: taken }) : adding.onConflictDoNothing())
+      await (replaces
+        ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: taken })
+        : adding.onConflictDoNothing())
     }
   }
 }
@@ -48,7 +51,8 @@ const taken = { runAt: sql`excluded.run_at`, priority: sql`excluded.priority`, p
 
 /** When the next waiting job of a kind is due (ms UTC), or null when none waits. */
 export async function nextRunAt(read: Reader, kind: string): Promise<number | null> {
-  const [row] = await read.select({ at: sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value))) })
+  const at = sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value)))
+  const [row] = await read.select({ at })
     .from(jobs).where(and(eq(jobs.state, 'ready'), eq(jobs.kind, kind)))
   return row?.at ?? null
 }
@@ -60,30 +64,36 @@ export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<
 }
 
 /** Gives a held job back, to be run at `runAt`; `attempts` is kept unless named. False when the lease was lost. */
-export async function giveBack(tx: Tx, hub: Pick<Hub, 'id'>, id: string, change: { runAt: number; lastError?: string; attempts?: number }): Promise<boolean> {
-  const rows = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null, ...change })
+export async function giveBack(
+  tx: Tx, hub: Pick<Hub, 'id'>, id: string, change: { runAt: number; lastError?: string; attempts?: number },
+): Promise<boolean> {
+  const rows = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null, lostRuns: 0, ...change })
     .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id))).returning({ id: jobs.id })
   return rows.length === 1
 }
 
 /** Sets a held job aside for good, with its error, for a person to look at. */
 export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, id: string, lastError: string): Promise<void> {
-  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, lastError, failedAt: hub.clock.now() })
+  const failedAt = hub.clock.now()
+  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, lostRuns: 0, lastError, failedAt })
     .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
 }
 
 /** A hub that has not renewed its row for this long is taken for dead. */
 export const hubTimeoutMs = 15_000
-// A job that was taken this often and never ended takes its process down with it.
+// A job that was lost this often in a row takes its process down with it.
 const mostLostRuns = 25
 
 /** Frees the jobs of processes that died or overran their lease. Returns how many were freed. */
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
   const alive = await tx.select({ id: hubs.id }).from(hubs).where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
-  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, [hub.id, ...alive.map(one => one.id)])))
-  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, failedAt: now, lastError: `Taken ${mostLostRuns} times and never finished.` })
-    .where(and(lost, sql`${jobs.attempts} >= ${mostLostRuns}`))
-  const freed = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null }).where(lost).returning({ id: jobs.id })
-  return freed.length
+  const living = [hub.id, ...alive.map(one => one.id)]
+  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, living)))
+  const freed = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
+  const lastError = `Taken ${mostLostRuns} times in a row and never finished.`
+  await tx.update(jobs).set({ ...freed, state: 'failed', failedAt: now, lastError })
+    .where(and(lost, gte(jobs.lostRuns, mostLostRuns - 1)))
+  const rows = await tx.update(jobs).set({ ...freed, state: 'ready' }).where(lost).returning({ id: jobs.id })
+  return rows.length
 }

@@ -10,14 +10,20 @@ import type { AuditEventView } from './shapes'
 
 type Entry = typeof auditEntries.$inferSelect
 
+const isPrefix = (value: unknown) => (value as string).endsWith('*')
+
 export const auditListing: Listing<Entry> = {
   name: 'audit-events', table: auditEntries as never, id: auditEntries.id, idOf: row => row.id, owner: auditEntries.workspaceId, defaultSort: '-seq',
   filters: {
     action: {
-      schema: Type.String({ maxLength: 100, pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$', 'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*', description: 'Only this action; `dns.*` is all that begin with `dns.`.' }),
-      where: (value, place) => ((value as string).endsWith('*')
+      schema: Type.String({
+        maxLength: 100, pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$', 'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
+        description: 'Only this action; `dns.*` is all that begin with `dns.`.',
+      }),
+      where: (value, place) => (isPrefix(value)
         ? sql`${auditEntries.action} like ${place(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
         : sql`${auditEntries.action} = ${place(value)}`),
+      variant: value => (isPrefix(value) ? 'prefix' : 'exact'),
     },
     outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only these outcomes.'),
     actor_id: textFilter(auditEntries.actorId, 'Only what this user, token or system job did.'),
@@ -40,6 +46,6 @@ export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventVie
 function auditView(row: Entry): AuditEventView {
   return {
     id: row.id, seq: row.seq, occurred_at: instant(row.occurredAt), action: row.action, outcome: row.outcome, actor: row.actor, targets: row.targets,
-    context: row.context, changes: row.changes, reason: row.reason,
+    context: { ...row.context, client_request_id: row.context.client_request_id ?? null }, changes: row.changes, reason: row.reason,
   }
 }

@@ -9,10 +9,9 @@ import type { HeartbeatRow } from './view'
 export interface Told { audits: AuditDraft[]; events: EventDraft[] }
 
 /**
- * @param before the row as it was, which holds when the ping was expected
- * @param downSince when the heartbeat went down, for a recovery
+ * @param before the row as it was, which holds when the ping was expected and since when it was down
  */
-export function tell(before: HeartbeatRow, state: HeartbeatState, flip: Flip, downSince: number | null, by: { actor: AuditActor; context: AuditContext }): Told {
+export function tell(before: HeartbeatRow, state: HeartbeatState, flip: Flip, by: { actor: AuditActor; context: AuditContext }): Told {
   const audits: AuditDraft[] = [{
     workspaceId: before.workspaceId, action: actionOf(flip), ...by, targets: [{ type: 'heartbeat', id: before.id, name: before.name }],
     before: { status: flip.from }, after: { status: flip.to }, reason: reasonOf(before, flip),
@@ -23,7 +22,7 @@ export function tell(before: HeartbeatRow, state: HeartbeatState, flip: Flip, do
     status: flip.to, previous_status: flip.from!, reason: flip.reason, monitor: null, probe: null, incident: null,
     heartbeat: {
       id: before.id, name: before.name, slug: before.slug, tags: before.tags, schedule: before.schedule,
-      last_ping_at: instant(state.lastPingAt), expected_at: instant(state.expectedAt ?? before.expectedAt), down_at: instant(state.downAt ?? before.downAt),
+      last_ping_at: instant(state.lastPingAt), expected_at: instant(flip.to === 'down' ? before.expectedAt : state.expectedAt), down_at: instant(flip.to === 'down' ? flip.at : state.downAt),
     },
   }
   const common = { workspaceId: before.workspaceId, resource: { type: 'heartbeat', id: before.id }, occurredAt: flip.at }
@@ -31,7 +30,7 @@ export function tell(before: HeartbeatRow, state: HeartbeatState, flip: Flip, do
     audits,
     events: [kind === 'heartbeat.missed'
       ? { ...common, kind: 'monitor.alert', data: { kind, ...subject } }
-      : { ...common, kind: 'monitor.recovered', data: { kind, ...subject, downtime_seconds: Math.max(0, Math.round((flip.at - (downSince ?? flip.at)) / 1000)) } }] as EventDraft[],
+      : { ...common, kind: 'monitor.recovered', data: { kind, ...subject, downtime_seconds: Math.max(0, Math.round((flip.at - before.statusSince) / 1000)) } }] as EventDraft[],
   }
 }
 

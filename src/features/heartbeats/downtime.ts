@@ -1,4 +1,4 @@
-import { and, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Tx } from '../../core/db/transaction'
 import { heartbeats } from './tables'
 
@@ -17,6 +17,6 @@ export async function extendDueTimes(tx: Tx, now: number, awayMs: number): Promi
     // An expected time that had passed before the outage stays: that ping was late by itself.
     expectedAt: sql`case when ${heartbeats.expectedAt} > ${now - awayMs} then ${heartbeats.expectedAt} + ${by} else ${heartbeats.expectedAt} end`,
     updatedAt: now,
-  }).where(and(isNotNull(heartbeats.downAt), inArray(heartbeats.status, ['new', 'up']))).returning({ id: heartbeats.id })
+  }).where(and(isNotNull(heartbeats.downAt), ne(heartbeats.status, 'down'))).returning({ id: heartbeats.id })
   return moved.length
 }

@@ -9,13 +9,15 @@ import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import { newId, newUuid4 } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
+import { mergePatch } from '../../core/merge-patch'
 import { listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
 import { invalid, notFound } from '../../core/problem'
 import { Words, type Page } from '../../core/shapes'
+import { fieldProblems } from '../../core/validate'
 import { dueChanged } from './alarm'
-import { flipRow, stateColumns } from './rows'
+import { columnsAfter, flipRow } from './rows'
 import { checkSchedule, type Schedule } from './schedule'
-import { heartbeatStatuses, type HeartbeatInput, type HeartbeatPatch, type HeartbeatView } from './shapes'
+import { heartbeatStatuses, Schedule as ScheduleShape, type HeartbeatInput, type HeartbeatPatch, type HeartbeatView } from './shapes'
 import { createState, pause, reschedule, resume, type Outcome } from './state'
 import { flips, heartbeats } from './tables'
 import { heartbeatView, uuidOf, uuidPlace, type HeartbeatRow } from './view'
@@ -75,27 +77,41 @@ export async function insertHeartbeat(tx: Tx, ctx: Pick<Ctx, 'hub' | 'workspaceI
   const [row] = await tx.insert(heartbeats).values({
     id, workspaceId, name: input.name, slug: input.slug ?? slugOf(input.name), tags: input.tags ?? [], description: input.description ?? '',
     schedule: input.schedule as Schedule, methods: input.methods ?? 'any', manualResume: input.manual_resume ?? false, firstPingWithinSeconds: first,
-    uuidHash: sha256Hex(uuid), uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid), ...createState(now, first).state, pingCount: 0,
+    uuidHash: sha256Hex(uuid), uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid), ...createState(now, first).state, statusSince: now, pingCount: 0,
     version: 1, createdAt: now, updatedAt: now,
   }).returning()
   return { row: row!, uuid }
 }
 
 /** @throws Problem 404, 412, 422 */
-export async function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Promise<HeartbeatView> {
-  if (patch.schedule) refuseBadSchedule(ctx, patch.schedule)
-  return await edit(ctx, 'heartbeat.update', id, row => {
-    const schedule = (patch.schedule as Schedule | undefined) ?? row.schedule
+export function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Promise<HeartbeatView> {
+  return edit(ctx, 'heartbeat.update', id, row => {
+    const schedule = patch.schedule ? patchedSchedule(ctx, row.schedule, patch.schedule) : row.schedule
+    const name = patch.name ?? row.name
     const first = patch.first_ping_within_seconds === undefined ? row.firstPingWithinSeconds : patch.first_ping_within_seconds
     const waiting = row.status === 'new' && first !== row.firstPingWithinSeconds ? createState(row.createdAt, first).state : row
     return {
       set: {
-        name: patch.name ?? row.name, slug: patch.slug ?? row.slug, tags: patch.tags ?? row.tags, description: patch.description ?? row.description,
-        methods: patch.methods ?? row.methods, manualResume: patch.manual_resume ?? row.manualResume, schedule, firstPingWithinSeconds: first,
+        name, slug: patched(patch.slug, row.slug, slugOf(name)), tags: patched(patch.tags, row.tags, []),
+        description: patched(patch.description, row.description, ''), methods: patched(patch.methods, row.methods, 'any'),
+        manualResume: patched(patch.manual_resume, row.manualResume, false), schedule, firstPingWithinSeconds: first,
       },
       outcome: { state: reschedule({ ...waiting, openRuns: row.openRuns }, schedule), flip: null },
     }
   })
+}
+
+/** A member after a merge patch: absent stays, null is what a new heartbeat has. */
+const patched = <T>(asked: T | null | undefined, now: T, fresh: T): T => (asked === undefined ? now : (asked ?? fresh))
+
+function patchedSchedule(ctx: Ctx, now: Schedule, patch: NonNullable<HeartbeatPatch['schedule']>): Schedule {
+  // Members of another kind mean nothing for the new one.
+  const base = patch.kind === undefined || patch.kind === now.kind ? now : { grace_seconds: now.grace_seconds }
+  const merged = mergePatch(base, patch)
+  const problems = fieldProblems(ScheduleShape, merged, '#/schedule')
+  if (problems.length > 0) throw invalid(problems)
+  refuseBadSchedule(ctx, merged as HeartbeatInput['schedule'])
+  return merged as Schedule
 }
 
 /** Removes a heartbeat with its pings and flips. @throws Problem 404, 412 */
@@ -121,7 +137,7 @@ export async function rotateHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatVi
   return await change(ctx, 'heartbeat.rotate', async tx => {
     const row = await heartbeatOf(tx, ctx, id)
     requireMatch(ctx, row)
-    const before = await uuidOf(ctx.hub, row)
+    const before = await uuidOf(ctx.hub, row, tx)
     const uuid = newUuid4()
     const [after] = await tx.update(heartbeats).set({
       uuidHash: sha256Hex(uuid), uuidSealed: await ctx.hub.keys.seal(tx, uuidPlace(row), uuid), version: row.version + 1, updatedAt: ctx.hub.clock.now(),
@@ -143,10 +159,11 @@ async function edit(ctx: Ctx, action: string, id: string, decide: (row: Heartbea
   const view = await change(ctx, action, async (tx): Promise<Changed<HeartbeatView>> => {
     const row = await heartbeatOf(tx, ctx, id)
     requireMatch(ctx, row)
-    const { set, outcome: { state, flip } } = decide(row)
-    const [after] = await tx.update(heartbeats).set({ ...set, ...stateColumns(state), version: row.version + 1, updatedAt: ctx.hub.clock.now() }).where(eq(heartbeats.id, id)).returning()
+    const { set, outcome } = decide(row)
+    const { flip } = outcome
+    const [after] = await tx.update(heartbeats).set({ ...set, ...columnsAfter(row, outcome), version: row.version + 1, updatedAt: ctx.hub.clock.now() }).where(eq(heartbeats.id, id)).returning()
     if (flip?.from) await tx.insert(flips).values(flipRow(id, flip))
-    const uuid = await uuidOf(ctx.hub, row)
+    const uuid = await uuidOf(ctx.hub, row, tx)
     const shown = heartbeatView(ctx.hub, after!, ctx.permissions.has('monitoring.write') ? uuid : null)
     return { result: shown, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null), after: { ...shown, uuid: null, ping_url: null } }
   })

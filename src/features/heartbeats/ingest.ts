@@ -30,7 +30,7 @@ export const pingTwinRoutes = area('ping-twins', 'Ingest', (['GET', 'POST'] as c
 ]))
 
 const words: Record<Exclude<Receipt['outcome'], 'taken' | 'rate limited'>, number> = {
-  'not found': 404, 'invalid url format': 400, 'invalid uuid format': 400, 'ambiguous slug': 409,
+  'not found': 404, 'invalid url format': 400, 'invalid uuid format': 400, 'invalid schedule': 400, 'ambiguous slug': 409,
 }
 
 type Context = { request: Request; params: Record<string, string>; server: Peer | null; hub: Hub }
@@ -74,8 +74,19 @@ async function receivedFrom(hub: Hub, request: Request, params: Record<string, s
   return {
     parts, query: new URLSearchParams(start < 0 ? '' : request.url.slice(start)), method: request.method, source,
     userAgent: request.headers.get('user-agent') ?? '',
-    body: request.body && hub.config.pingBodyLimit > 0 ? await request.bytes() : null,
+    body: request.body && hub.config.pingBodyLimit > 0 ? await firstBytes(request.body, hub.config.pingBodyLimit) : null,
   }
+}
+
+/** The start of a body. Nothing beyond it is held, since whoever sends it has not shown that they may. */
+async function firstBytes(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
+  const kept: Uint8Array[] = []
+  let length = 0
+  for await (const part of stream) {
+    if (length < most) kept.push(part.slice(0, most - length))
+    length += part.length
+  }
+  return Buffer.concat(kept)
 }
 
 function twin(method: Extract<Method, 'GET' | 'POST'>, names: string[], operation: string, summary: string, description: string) {
@@ -94,6 +105,8 @@ async function twinPing(ctx: Ctx, { request, params, ip }: Asked<unknown, unknow
     case 'rate limited': throw tryAgain(receipt.retryAfterSeconds)
     case 'not found': throw notFound('heartbeat')
     case 'ambiguous slug': throw new Problem('conflict', 'Several heartbeats have this slug; ping by UUID.')
-    default: throw new Problem('malformed_request', receipt.outcome === 'invalid uuid format' ? 'rid must be a UUID.' : 'The exit status must be from 0 to 255, and a slug in lower case.')
+    case 'invalid uuid format': throw new Problem('malformed_request', 'rid must be a UUID.')
+    case 'invalid schedule': throw new Problem('malformed_request', 'every must be 5s to 365d and grace 1s to 365d, such as 90s, 30m, 12h or 7d.')
+    case 'invalid url format': throw new Problem('malformed_request', 'The exit status must be from 0 to 255, and a slug in lower case.')
   }
 }

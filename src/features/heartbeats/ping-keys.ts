@@ -4,6 +4,7 @@ import { instant } from '../../core/clock'
 import { encodeBase64url, sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
 import { prepared } from '../../core/db/prepared'
+import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { heartbeats, pingKeys } from './tables'
 
@@ -14,19 +15,35 @@ const place = (workspaceId: string) => ({ table: 'ping_keys', column: 'key_seale
 /** The workspace's key for ping addresses by slug; made when it is first asked for. */
 export async function getPingKey(ctx: Ctx): Promise<PingKeyView> {
   const [row] = await ctx.hub.read.select().from(pingKeys).where(eq(pingKeys.workspaceId, ctx.workspaceId))
-  return row ? view(ctx.hub, await ctx.hub.keys.open(place(ctx.workspaceId), row.keySealed), row.createdAt) : await rotatePingKey(ctx)
+  if (row) return await opened(ctx, row)
+  return await change(ctx, 'heartbeat.ping_key.create', async tx => {
+    const made = await sealedKey(tx, ctx)
+    await tx.insert(pingKeys).values(made.row).onConflictDoNothing()
+    // Who asks at the same time gets the one that was first.
+    const [first] = await tx.select().from(pingKeys).where(eq(pingKeys.workspaceId, ctx.workspaceId))
+    return { result: await opened(ctx, first!, tx), target: { type: 'ping_key', id: ctx.workspaceId, name: null } }
+  })
 }
 
 /** Gives the workspace a new key; addresses with the old one stop working at once. */
 export async function rotatePingKey(ctx: Ctx): Promise<PingKeyView> {
   return await change(ctx, 'heartbeat.ping_key.rotate', async tx => {
-    // 16 random bytes are the 22 characters that ping clients expect.
-    const key = encodeBase64url(crypto.getRandomValues(new Uint8Array(16)))
-    const now = ctx.hub.clock.now()
-    const row = { keyHash: sha256Hex(key), keySealed: await ctx.hub.keys.seal(tx, place(ctx.workspaceId), key), createdAt: now }
-    await tx.insert(pingKeys).values({ workspaceId: ctx.workspaceId, ...row }).onConflictDoUpdate({ target: pingKeys.workspaceId, set: row })
-    return { result: view(ctx.hub, key, now), target: { type: 'ping_key', id: ctx.workspaceId, name: null }, after: { ping_key: key } }
+    const { key, row } = await sealedKey(tx, ctx)
+    await tx.insert(pingKeys).values(row).onConflictDoUpdate({ target: pingKeys.workspaceId, set: row })
+    return { result: view(ctx.hub, key, row.createdAt), target: { type: 'ping_key', id: ctx.workspaceId, name: null }, after: { ping_key: key } }
   })
+}
+
+type Row = typeof pingKeys.$inferSelect
+
+const opened = async (ctx: Ctx, row: Row, read?: Reader): Promise<PingKeyView> =>
+  view(ctx.hub, await ctx.hub.keys.open(place(ctx.workspaceId), row.keySealed, read), row.createdAt)
+
+async function sealedKey(tx: Tx, ctx: Ctx): Promise<{ key: string; row: Row }> {
+  // 16 random bytes are the 22 characters that ping clients expect.
+  const key = encodeBase64url(crypto.getRandomValues(new Uint8Array(16)))
+  const keySealed = await ctx.hub.keys.seal(tx, place(ctx.workspaceId), key)
+  return { key, row: { workspaceId: ctx.workspaceId, keyHash: sha256Hex(key), keySealed, createdAt: ctx.hub.clock.now() } }
 }
 
 /** The workspace of a ping key, or null. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import { record, type AuditDraft, type EventDraft } from '../../core/change'
 import type { AuditContext } from '../../core/db/tables'
 import { prepared } from '../../core/db/prepared'
@@ -9,7 +9,7 @@ import { tally } from '../../core/tally'
 import { dueChanged } from './alarm'
 import { tell } from './alerts'
 import { readHeartbeats, writePings, writeStates } from './ping-writes'
-import { flipRow, stateColumns } from './rows'
+import { columnsAfter, flipRow } from './rows'
 import { applyPing, type PingKind } from './state'
 import { flips, heartbeats, pings } from './tables'
 import type { HeartbeatRow } from './view'
@@ -101,9 +101,10 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
     const row = now.get(arrival.uuidHash)
     if (!row) { taken.push(null); continue }
     const kind: PingKind = row.methods === 'POST' && arrival.method !== 'POST' ? 'ign' : arrival.kind
-    const { state, flip, durationMs } = applyPing(row, row.schedule, { kind, at: arrival.at, rid: arrival.rid, exitStatus: arrival.exitStatus }, row)
+    const outcome = applyPing(row, row.schedule, { kind, at: arrival.at, rid: arrival.rid, exitStatus: arrival.exitStatus }, row)
+    const { state, flip, durationMs } = outcome
     const n = row.pingCount + 1
-    now.set(arrival.uuidHash, { ...row, ...stateColumns(state), pingCount: n })
+    now.set(arrival.uuidHash, { ...row, ...columnsAfter(row, outcome), pingCount: n })
     kept.push({
       heartbeatId: row.id, n, kind, at: arrival.at, exitStatus: arrival.exitStatus, durationMs, rid: arrival.rid,
       source: arrival.source, userAgent: arrival.userAgent, method: arrival.method, body: arrival.body,
@@ -111,7 +112,7 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
     taken.push({ heartbeatId: row.id, n, kind })
     if (flip?.from) {
       flipped.push(flipRow(row.id, flip))
-      const told = tell(row, state, flip, flip.from === 'down' ? await downSince(tx, row.id) : null, ingestBy(row, arrival))
+      const told = tell(row, state, flip, ingestBy(row, arrival))
       audits.push(...told.audits)
       events.push(...told.events)
     }
@@ -130,11 +131,6 @@ async function pruneOld(tx: Tx, before: Map<string, HeartbeatRow>, now: Map<stri
     if (Math.floor(row.pingCount / keptPings) === Math.floor(before.get(hash)!.pingCount / keptPings)) continue
     await tx.delete(pings).where(and(eq(pings.heartbeatId, row.id), lte(pings.n, row.pingCount - keptPings)))
   }
-}
-
-async function downSince(tx: Tx, heartbeatId: string): Promise<number | null> {
-  const [last] = await tx.select({ at: flips.at }).from(flips).where(and(eq(flips.heartbeatId, heartbeatId), eq(flips.to, 'down'))).orderBy(desc(flips.id)).limit(1)
-  return last?.at ?? null
 }
 
 function ingestBy(row: HeartbeatRow, arrival: Arrival) {

@@ -1,5 +1,7 @@
+import { and, eq } from 'drizzle-orm'
 import { limiterOf } from '../../access/limiter'
 import { failedCredentials } from '../../access/rate-limits'
+import { takeTurns } from '../../access/plans'
 import { limitsOf } from '../../access/workspaces'
 import { record } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
@@ -10,6 +12,7 @@ import { readPingAddress, readRunId, type PingAddress } from './ping-address'
 import { hashesOfSlug, workspaceOfKey } from './ping-keys'
 import { isKnown, takePing, type Arrival, type Taken } from './pings'
 import { checkSchedule, type Schedule } from './schedule'
+import { heartbeats } from './tables'
 
 /** A ping as any of the ping APIs received it. */
 export interface Received {
@@ -26,7 +29,7 @@ export interface Received {
 /** What became of it, for each API to say in its own words. */
 export type Receipt =
   | { outcome: 'taken'; created: boolean; taken: NonNullable<Taken> }
-  | { outcome: 'not found' | 'invalid url format' | 'invalid uuid format' | 'ambiguous slug' }
+  | { outcome: 'not found' | 'invalid url format' | 'invalid uuid format' | 'invalid schedule' | 'ambiguous slug' }
   | { outcome: 'rate limited'; retryAfterSeconds: number }
 
 // A client in a loop must not fill the disk; ten a second is beyond any job. It is far above four a period of the shortest one.
@@ -41,13 +44,13 @@ export async function receivePing(hub: Hub, received: Received): Promise<Receipt
 
   const found = await hashOf(hub, address, received.query)
   if (found === null) return missed(hub, received)
-  if (found === 'ambiguous') return { outcome: 'ambiguous slug' }
+  if (typeof found === 'string') return { outcome: found }
   const now = hub.clock.now()
   const verdict = limiterOf(hub).take([{ name: 'pings', key: found.hash, quota: pingsPerMinute, windowSeconds: 60 }], now)
   if (!verdict.allowed) return { outcome: 'rate limited', retryAfterSeconds: verdict.retryAfterSeconds }
   const arrival: Arrival = {
     uuidHash: found.hash, kind: address.kind, exitStatus: address.exitStatus, rid, at: now, method: received.method, source: received.source,
-    userAgent: received.userAgent.slice(0, 200), body: received.body?.length ? received.body.subarray(0, hub.config.pingBodyLimit) : null,
+    userAgent: received.userAgent.slice(0, 200), body: received.body?.length ? received.body : null,
   }
   const taken = await takePing(hub, arrival)
   return taken ? { outcome: 'taken', created: found.created, taken } : missed(hub, received)
@@ -59,7 +62,9 @@ function missed(hub: Hub, received: Received): Receipt {
   return verdict.allowed ? { outcome: 'not found' } : { outcome: 'rate limited', retryAfterSeconds: verdict.retryAfterSeconds }
 }
 
-async function hashOf(hub: Hub, { by }: PingAddress, query: URLSearchParams): Promise<{ hash: string; created: boolean } | 'ambiguous' | null> {
+interface Found { hash: string; created: boolean }
+
+async function hashOf(hub: Hub, { by }: PingAddress, query: URLSearchParams): Promise<Found | 'ambiguous slug' | 'invalid schedule' | null> {
   if ('uuid' in by) {
     const hash = sha256Hex(by.uuid)
     return (await isKnown(hub, hash)) ? { hash, created: false } : null
@@ -67,29 +72,33 @@ async function hashOf(hub: Hub, { by }: PingAddress, query: URLSearchParams): Pr
   const workspaceId = await workspaceOfKey(hub, by.key)
   if (workspaceId === null) return null
   const hashes = await hashesOfSlug(hub, workspaceId, by.slug)
-  if (hashes.length > 1) return 'ambiguous'
+  if (hashes.length > 1) return 'ambiguous slug'
   if (hashes[0]) return { hash: hashes[0], created: false }
   return query.get('create') === '1' ? await createBySlug(hub, workspaceId, by.slug, query) : null
 }
 
-/** Makes the heartbeat a first ping by slug asks for: `?create=1`, with `every`, `grace` and `tz` as wished. */
-async function createBySlug(hub: Hub, workspaceId: string, slug: string, query: URLSearchParams): Promise<{ hash: string; created: boolean } | null> {
+/** Makes the heartbeat a first ping by slug asks for: `?create=1`, with `every` and `grace` as wished. */
+async function createBySlug(hub: Hub, workspaceId: string, slug: string, query: URLSearchParams): Promise<Found | 'invalid schedule' | null> {
   const schedule: Schedule = { kind: 'period', period_seconds: seconds(query.get('every')) ?? 86_400, grace_seconds: seconds(query.get('grace')) ?? 3600 }
-  if (checkSchedule(schedule).length > 0) return null
+  if (checkSchedule(schedule).length > 0) return 'invalid schedule'
   const limits = await limitsOf(hub.read, workspaceId)
   const made = await record(hub, async tx => {
+    // Two first pings may come together: the second finds here what the first made.
+    await takeTurns(tx, 'heartbeats', workspaceId)
+    const [there] = await tx.select({ hash: heartbeats.uuidHash }).from(heartbeats).where(and(eq(heartbeats.workspaceId, workspaceId), eq(heartbeats.slug, slug)))
+    if (there) return { result: { hash: there.hash, downAt: null, created: false } }
     if (limits.heartbeats !== null && (await countHeartbeats(tx, workspaceId)) >= limits.heartbeats) return { result: null }
     const { row, uuid } = await insertHeartbeat(tx, { hub, workspaceId }, { name: slug, slug, schedule })
     return {
-      result: { row, hash: sha256Hex(uuid) },
+      result: { hash: sha256Hex(uuid), downAt: row.downAt, created: true },
       audits: [{
         workspaceId, action: 'heartbeat.create', actor: { type: 'ingest', id: row.id, name: slug, hint: null }, targets: [{ type: 'heartbeat', id: row.id, name: slug }],
         context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'ingest' }, reason: 'Made by its first ping.',
       }],
     }
   })
-  if (made) dueChanged(hub, made.row.downAt)
-  return made ? { hash: made.hash, created: true } : null
+  if (made) dueChanged(hub, made.downAt)
+  return made
 }
 
 /** `90`, `90s`, `30m`, `12h`, `7d`, `2w` in seconds; null when absent, NaN when it is none of them. */

@@ -32,7 +32,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
   }),
   route({
     method: 'PATCH', path: '/v1/heartbeats/:id', guard: write, action: 'heartbeat.update', operationId: 'updateHeartbeat', summary: 'Edit a heartbeat',
-    description: 'Changes members (JSON merge patch, RFC 7396). A new schedule counts from the last ping.', body: HeartbeatPatch, answer: Heartbeat,
+    description: 'Changes members (JSON merge patch, RFC 7396). Members of the schedule are merged too; a new schedule counts from the last ping.', body: HeartbeatPatch, answer: Heartbeat,
     run: (ctx, { params, body }) => updateHeartbeat(ctx, params.id!, body),
   }),
   route({

@@ -28,7 +28,7 @@ const manual_resume = Type.Boolean({ description: 'Whether a paused heartbeat st
 const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), { description: 'Time for the first ping; null waits for it without an alert.' })
 
 const example = {
-  id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup', slug: 'nightly-backup', tags: ['prod'], description: '', status: 'up', started: false,
+  id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup', slug: 'nightly-backup', tags: ['prod'], description: '', status: 'up', status_since_at: '2026-11-09T10:00:00.000Z', started: false,
   schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }, methods: 'any', manual_resume: false, first_ping_within_seconds: null,
   uuid: '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', ping_url: 'https://hub.example.com/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', ping_count: 12,
   last_ping_at: '2026-11-21T02:00:04.113Z', last_duration_ms: 41_000, expected_at: '2026-11-22T02:00:04.113Z', down_at: '2026-11-22T03:00:04.113Z',
@@ -38,6 +38,7 @@ export const Heartbeat = Shape({
   id: Type.String({ description: 'Identifier.' }),
   name, slug, tags, description,
   status: Words(heartbeatStatuses, { description: '`new`: never pinged. `grace`: a ping is late, but within its grace time.' }),
+  status_since_at: Instant({ description: 'Since when it has its status; `grace` counts as `up`.' }),
   started: Type.Boolean({ description: 'Whether a run has started and not finished.' }),
   schedule: Schedule, methods, manual_resume, first_ping_within_seconds,
   uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
@@ -46,7 +47,7 @@ export const Heartbeat = Shape({
   last_ping_at: MaybeInstant({ description: 'The last success or failure.' }),
   last_duration_ms: Nullable(Type.Integer(), { description: 'How long the last finished run took.' }),
   expected_at: MaybeInstant({ description: 'When the next ping is expected.' }),
-  down_at: MaybeInstant({ description: 'When it is down unless a ping comes first.' }),
+  down_at: MaybeInstant({ description: 'When it is down unless a ping comes first; while down, when it went down.' }),
   ...editable,
   secret_shown_before,
 }, { $id: 'Heartbeat', description: 'A job that is expected to ping.', examples: [example] })
@@ -57,10 +58,22 @@ export const HeartbeatInput = Shape({
   name, schedule: Schedule, slug: Type.Optional(slug), tags: Type.Optional(tags), description: Type.Optional(description), methods: Type.Optional(methods),
   manual_resume: Type.Optional(manual_resume), first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
 }, { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] })
+const SchedulePatch = Shape({
+  kind: Type.Optional(Words(['period', 'cron', 'calendar'], { description: 'A new kind begins anew, but for the grace time.' })),
+  period_seconds: Type.Optional(Nullable(Type.Integer())),
+  expression: Type.Optional(Nullable(Type.String())),
+  timezone: Type.Optional(Nullable(Type.String())),
+  grace_seconds: Type.Optional(Nullable(Type.Integer())),
+}, { description: 'Members of the schedule to change; what comes of it must be a schedule.' })
+
 export const HeartbeatPatch = Shape({
-  name: Type.Optional(name), schedule: Type.Optional(Schedule), slug: Type.Optional(slug), tags: Type.Optional(tags), description: Type.Optional(description),
-  methods: Type.Optional(methods), manual_resume: Type.Optional(manual_resume), first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
-}, { $id: 'HeartbeatPatch', description: 'What of a heartbeat is to change. A schedule is replaced whole.', examples: [{ schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 } }] })
+  name: Type.Optional(name), schedule: Type.Optional(SchedulePatch), slug: Type.Optional(Nullable(slug)), tags: Type.Optional(Nullable(tags)),
+  description: Type.Optional(Nullable(description)), methods: Type.Optional(Nullable(methods)), manual_resume: Type.Optional(Nullable(manual_resume)),
+  first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
+}, {
+  $id: 'HeartbeatPatch', description: 'What of a heartbeat is to change; null is what a new heartbeat would have.',
+  examples: [{ schedule: { grace_seconds: 60 } }],
+})
 
 export const pingKinds = ['success', 'start', 'fail', 'log', 'ign'] as const
 const pingMembers = {

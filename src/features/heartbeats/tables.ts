@@ -19,6 +19,8 @@ export const heartbeats = table('heartbeats', {
   uuidSealed: text('uuid_sealed').notNull(),
   // `grace` is not stored: it is `up` past expected_at.
   status: text('status', { enum: ['new', 'up', 'down', 'paused'] }).notNull(),
+  // When the status last changed: of one that is down, since when.
+  statusSince: time('status_since').notNull(),
   lastPingAt: time('last_ping_at'),
   openRuns: json<OpenRun[]>('open_runs').notNull(),
   lastDurationMs: int('last_duration_ms'),

@@ -5,7 +5,7 @@ import type { Hub } from '../../core/hub'
 import { Alarm } from './alarm'
 import { tell } from './alerts'
 import { pingQueue } from './pings'
-import { flipRow, stateColumns } from './rows'
+import { columnsAfter, flipRow } from './rows'
 import { markLate } from './state'
 import { flips, heartbeats } from './tables'
 
@@ -16,7 +16,8 @@ export interface HeartbeatWatch {
   settled(): Promise<void>
 }
 
-const waiting = ['new', 'up'] as const
+// Down heartbeats have no due time; of paused ones only a run that started and did not end is waited for.
+const waiting = ['new', 'up', 'paused'] as const
 const mostAtOnce = 200
 const tryAgainMs = 1000
 const watches = new WeakMap<Hub, Watch>()
@@ -96,13 +97,14 @@ async function markDue(hub: Hub): Promise<number> {
     const audits: AuditDraft[] = []
     const events: EventDraft[] = []
     for (const row of rows) {
-      const { state, flip } = markLate(row)
+      const outcome = markLate(row)
+      const { state, flip } = outcome
       // Of several hubs that get here, the first changes the row; a ping that was quicker has moved its due time.
-      const won = await tx.update(heartbeats).set(stateColumns(state))
+      const won = await tx.update(heartbeats).set(columnsAfter(row, outcome))
         .where(and(eq(heartbeats.id, row.id), eq(heartbeats.status, row.status), eq(heartbeats.downAt, row.downAt!))).returning({ id: heartbeats.id })
       if (won.length === 0 || !flip) continue
       await tx.insert(flips).values(flipRow(row.id, flip))
-      const told = tell(row, state, flip, null, { actor: systemActor('heartbeats'), context: jobContext })
+      const told = tell(row, state, flip, { actor: systemActor('heartbeats'), context: jobContext })
       audits.push(...told.audits)
       events.push(...told.events)
     }

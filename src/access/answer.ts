@@ -1,0 +1,40 @@
+import type { TObject } from '@sinclair/typebox'
+import type { StoredAnswer } from '../core/ctx'
+import type { Hub } from '../core/hub'
+import { isOptional } from '../core/validate'
+import type { Route } from './route'
+
+/** A verb's result as the answer that is sent; headers of the route's own are added to `headers`. */
+export function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record<string, string>): StoredAnswer {
+  Object.assign(headers, spec.headers?.(hub, result))
+  const status = spec.status ?? 200
+  const body = result === undefined ? '' : JSON.stringify(result)
+  const { id } = (result ?? {}) as { id?: string }
+  return { status, body, location: status === 201 && id && !spec.nowhere ? `${spec.path}/${id}` : null, etag: etagOf(spec, result, body) }
+}
+
+/** The answer as it is kept for replays: secrets are left out, or null where the shape always has the member. */
+export function keptAnswerOf(hub: Hub, spec: Route, result: unknown): StoredAnswer {
+  const { etag } = answerOf(hub, spec, result, {})
+  return { ...answerOf(hub, spec, withoutSecrets(spec, result), {}), etag }
+}
+
+/**
+ * `"<version>.<state>"` of a single resource: the state is all that is shown, so it moves with what moves by itself. What is never
+ * edited has version 1.
+ */
+function etagOf(spec: Route, result: unknown, body: string): string | null {
+  const { id, version } = (result ?? {}) as { id?: string; version?: number }
+  if (typeof version !== 'number' && !(typeof id === 'string' && spec.method === 'GET')) return null
+  return `"${version ?? 1}.${Bun.hash(body).toString(36)}"`
+}
+
+function withoutSecrets(spec: Route, result: unknown): unknown {
+  if (!spec.once || typeof result !== 'object' || result === null) return result
+  const kept = { ...result } as Record<string, unknown>
+  for (const name of spec.once) {
+    if (isOptional((spec.answer as TObject).properties[name]!)) delete kept[name]
+    else kept[name] = null
+  }
+  return { ...kept, secret_shown_before: true }
+}

@@ -1,0 +1,114 @@
+import { record } from '../core/change'
+import type { Hub } from '../core/hub'
+import { Problem, tryAgain } from '../core/problem'
+import { callerOfSession, callerOfToken, type Caller } from './callers'
+import { contextOf } from './context'
+import { readSessionCookie, sessionCookieHeader } from './cookies'
+import { noteUse } from './last-use'
+import { limiterOf } from './limiter'
+import { failedCredentials, noCredentials, type Bucket, type RateVerdict } from './rate-limits'
+import type { Route } from './route'
+import { sessionSeconds, touchSession } from './sessions'
+import { tokenPattern } from './token-format'
+
+// A session's last use is written, and its cookie renewed, at most this often.
+const sessionTouchMs = 60_000
+
+/**
+ * Who asks: the holder of the Bearer token or, without one, the user of the session cookie. Null where nobody needs to be known.
+ * @param headers of the answer: a session whose end was moved has its cookie sent again, or the browser would drop it first
+ * @throws Problem 400 `token_in_query`, 401, 404 for another workspace than the user's, 429
+ */
+export async function authenticate(
+  hub: Hub, spec: Route, request: Request, from: { id: string; ip: string }, headers: Record<string, string>,
+): Promise<Caller | null> {
+  await refuseTokenInAddress(hub, spec, request, from)
+  if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
+  const header = request.headers.get('authorization')
+  try {
+    if (header !== null) {
+      const bearer = /^Bearer +(\S+)$/i.exec(header)
+      if (!bearer) throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
+      const caller = await callerOfToken(hub, bearer[1]!)
+      noteUse(hub, caller.token!.id, from.ip)
+      return caller
+    }
+    const cookie = readSessionCookie(hub, request.headers.get('cookie'))
+    if (cookie !== null) return await signedIn(hub, request, cookie, headers)
+  } catch (error) {
+    if (error instanceof Problem && error.status === 401) {
+      // Counted after the check, so that someone who guesses cannot shut out a valid token behind the same address.
+      countRefusal(hub, failedCredentials(from.ip, hub.config.failedCredentialsPerMinute))
+      throw withChallenge(error)
+    }
+    throw error
+  }
+  countRefusal(hub, noCredentials(from.ip, hub.config.anonymousPerMinute))
+  throw withChallenge(new Problem('unauthenticated', 'Send a token as: Authorization: Bearer bw_live_…'))
+}
+
+/** A request over its limit, as the problem that names the policies. */
+export const limitReached = (verdict: RateVerdict): Problem =>
+  tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
+
+async function signedIn(hub: Hub, request: Request, cookie: string, headers: Record<string, string>): Promise<Caller> {
+  const caller = await callerOfSession(hub, cookie, request.headers.get('bailiwick-workspace'))
+  if (caller.session!.seenAt < hub.clock.now() - sessionTouchMs) {
+    await touchSession(hub, caller.session!.id, caller.workspaceId)
+    headers['Set-Cookie'] = sessionCookieHeader(hub, cookie, sessionSeconds)
+  }
+  return caller
+}
+
+/**
+ * A token in an address ends up in histories and proxies' logs: it is refused even where it would be good. Whose it is has to
+ * learn that it leaked, so each time is counted like a wrong credential, and one that works is entered in their audit log.
+ */
+async function refuseTokenInAddress(hub: Hub, spec: Route, request: Request, from: { id: string; ip: string }): Promise<void> {
+  const address = decoded(request.url)
+  if (!address.includes('bw_live_')) return
+  countRefusal(hub, failedCredentials(from.ip, hub.config.failedCredentialsPerMinute))
+  const token = tokenPattern.exec(address)?.[0]
+  const owner = token ? await ownerOf(hub, token) : null
+  if (owner) {
+    await record(hub, async () => ({
+      result: undefined,
+      audits: [{
+        workspaceId: owner.workspaceId, action: 'account.token.use', outcome: 'denied' as const, actor: owner.actor,
+        context: contextOf(request, from.id, from.ip, null, spec.guard),
+        targets: [{ type: 'token', id: owner.actor.id, name: owner.actor.name }],
+        reason: 'The token was sent in the address of a request, where others can read it. Revoke it.',
+      }],
+    }))
+  }
+  throw new Problem(
+    'token_in_query', 'A token does not belong in the address. Send it as: Authorization: Bearer bw_live_… and revoke this one.',
+  )
+}
+
+async function ownerOf(hub: Hub, token: string): Promise<Caller | null> {
+  try {
+    return await callerOfToken(hub, token)
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
+}
+
+function decoded(address: string): string {
+  try {
+    return decodeURIComponent(address)
+  } catch {
+    return address
+  }
+}
+
+function countRefusal(hub: Hub, bucket: Bucket): void {
+  const verdict = limiterOf(hub).take([bucket], hub.clock.now())
+  if (!verdict.allowed) throw limitReached(verdict)
+}
+
+function withChallenge(problem: Problem): Problem {
+  const error = problem.code === 'unauthenticated' ? '' : ', error="invalid_token"'
+  return new Problem(problem.code, problem.detail, { headers: { 'WWW-Authenticate': `Bearer realm="bailiwick"${error}` } })
+}

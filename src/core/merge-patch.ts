@@ -1,0 +1,17 @@
+/** An object whose members are JSON values. */
+export type JsonObject = { [member: string]: unknown }
+
+/**
+ * The target with a patch merged into it (RFC 7396 section 2): null removes a member, objects are merged, everything else replaces.
+ * Neither argument is changed.
+ */
+export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
+  const merged = { ...target }
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name]
+    else merged[name] = isObject(value) ? mergePatch(isObject(merged[name]) ? (merged[name] as JsonObject) : {}, value) : value
+  }
+  return merged
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

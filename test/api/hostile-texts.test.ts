@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { world } from '../support/world'
+
+// Strangers ask some hundred times below, in a minute that does not pass.
+const { acme, stranger } = await world({
+  BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000', BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
+})
+
+test('a path that stands for NUL or is broken names nothing', async () => {
+  for (const id of ['%00', 'a%00b', '%zz', '%', '%ED%A0%80']) {
+    const answer = await acme.call('GET', `/v1/tokens/${id}`)
+    expect([id, answer.status, answer.body.code]).toEqual([id, 404, 'not_found'])
+  }
+})
+
+test('a NUL in a query value is refused by the name of the parameter', async () => {
+  for (const query of ['q=%00', 'q=a%00b']) {
+    const answer = await acme.call('GET', `/v1/tokens?${query}`)
+    const { code, errors } = answer.body
+    expect([query, answer.status, code, errors[0].pointer]).toEqual([query, 400, 'invalid_parameter', '#/query/q'])
+  }
+})
+
+test('a NUL or half a surrogate pair in a body is refused by its pointer', async () => {
+  const login = await stranger.call('POST', '/v1/sessions', { email: 'a\0@example.com', password: 'x' })
+  expect([login.status, login.body.errors]).toEqual([422, [expect.objectContaining({ pointer: '#/email', code: 'character' })]])
+  const half = await acme.call('POST', '/v1/tokens', '{"name":"\\ud800","permissions":["dns.read"]}')
+  expect([half.status, half.body.errors[0].pointer]).toEqual([422, '#/name'])
+  const deep = await acme.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read', 'dns\0'] })
+  expect([deep.status, deep.body.errors[0].pointer]).toEqual([422, '#/permissions/1'])
+  const member = await acme.call('POST', '/v1/tokens', '{"name":"x","a\\u0000/b":1}')
+  expect([member.status, member.body.errors[0].pointer]).toEqual([422, '#/a\0~1b'])
+  expect((await acme.call('POST', '/v1/tokens', { name: '\u202enaïve 🜁', permissions: ['dns.read'] })).status).toBe(201)
+})
+
+/** Texts that break what was built for plain ones: NUL, halves of surrogate pairs, marks of direction, wildcards, length. */
+const piece = fc.oneof(
+  fc.constantFrom('\0', '\ud800', '\udc00', '\u202e', '\u200f', '\ufeff', '%', '_', '\\', '\'', '"',
+    '%00', '\\u0000', '\n', '\u007f', '🜁', 'ß'),
+  fc.string({ unit: 'binary', maxLength: 8 }), fc.string({ unit: 'grapheme', maxLength: 8 }),
+)
+const hostile = fc.oneof(
+  { weight: 5, arbitrary: fc.array(piece, { maxLength: 12 }).map(parts => parts.join('')) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(piece, fc.integer({ min: 1000, max: 20_000 })).map(([part, n]) => part.repeat(n).slice(0, 20_000)),
+  },
+)
+const encoded = (text: string) => encodeURIComponent(text.toWellFormed())
+
+const asks: [name: string, ask: (text: string) => Promise<{ status: number }>][] = [
+  ['path', text => acme.call('GET', `/v1/tokens/x${encoded(text)}`)],
+  ['path of a write', text => acme.call('DELETE', `/v1/tokens/x${encoded(text)}`)],
+  ['search', text => acme.call('GET', `/v1/workspaces?q=${encoded(text)}`)],
+  ['filter', text => acme.call('GET', `/v1/audit-events?target_id=${encoded(text)}&action=${encoded(text)}`)],
+  ['cursor', text => acme.call('GET', `/v1/tokens?cursor=${encoded(text)}`)],
+  ['name of a parameter', text => acme.call('GET', `/v1/tokens?${encoded(text)}=1`)],
+  ['member', text => acme.call('POST', '/v1/tokens', { name: text, permissions: ['dns.read'] })],
+  ['name of a member', text => acme.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'], [text]: text })],
+  ['name that is unique', text => acme.call('POST', '/v1/workspaces', { name: text })],
+  ['reference', text => acme.call('POST', '/v1/workspaces', { name: 'x', plan: text })],
+  ['login', text => stranger.call('POST', '/v1/setup', {
+    token: text, email: `${text}@example.com`, password: `${text}0123456789`, name: text,
+  })],
+]
+
+test.each(asks)('no text as %s makes the hub fail', async (_, ask) => {
+  await fc.assert(fc.asyncProperty(hostile, async text => {
+    expect((await ask(text)).status).toBeLessThan(500)
+  }), { numRuns: 60 })
+}, 60_000)
+
+test('no e-mail makes signing in fail', async () => {
+  await fc.assert(fc.asyncProperty(hostile, async text => {
+    const login = { email: `${text.slice(0, 200)}@example.com`, password: text.slice(0, 900) || 'x' }
+    const answer = await stranger.call('POST', '/v1/sessions', login)
+    expect([401, 422]).toContain(answer.status)
+  }), { numRuns: 25 })
+}, 60_000)

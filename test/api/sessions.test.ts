@@ -1,0 +1,277 @@
+import { expect, test } from 'bun:test'
+import { and, eq } from 'drizzle-orm'
+import { memberships, roles, type Role } from '../../src/access/tables'
+import { addUser, findUser, setDisabled, setPassword } from '../../src/access/users'
+import { record } from '../../src/core/change'
+import { auditEntries } from '../../src/core/db/tables'
+import type { Hub } from '../../src/core/hub'
+import { callerWith, world, type Answer, type World } from '../support/world'
+
+const password = 'correct horse battery'
+const here = 'http://localhost:8484'
+const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 10 }
+const by = {
+  actor: { type: 'operator' as const, id: 'cli', name: 'cli', hint: null },
+  context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' as const },
+}
+const addPerson = (hub: Hub, workspaceId: string, role: Role, email = 'ada@example.com', isOperator = false) =>
+  addUser(hub, 'account.user.create', { email, name: 'Ada', password, role, workspaceId, isOperator }, by)
+
+const signIn = ({ stranger }: World, given: object = {}, headers: Record<string, string> = {}) =>
+  stranger.call('POST', '/v1/sessions', { email: 'ada@example.com', password, ...given }, headers)
+const setCookie = (answer: Answer) => answer.headers.get('set-cookie')
+const cookieOf = (answer: Answer) => setCookie(answer)!.split(';')[0]!
+
+/** Calls as a browser that is signed in; writes come from the page of this origin. */
+function browser({ app }: World, answer: Answer, origin: string | null = here) {
+  const caller = callerWith(app, '', '')
+  const cookie = cookieOf(answer)
+  return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    caller.call(method, path, body, {
+      cookie, ...(method !== 'GET' && origin !== null && { origin, 'bailiwick-csrf': '1' }), ...headers,
+    })
+}
+
+async function signedIn(role: Role = 'owner', isOperator = false) {
+  const w = await world()
+  const user = await addPerson(w.hub, w.acme.workspaceId, role, 'ada@example.com', isOperator)
+  const answer = await signIn(w)
+  expect(answer.status).toBe(201)
+  return { w, user, answer, call: browser(w, answer) }
+}
+
+test('signing in begins a session, and the cookie is as its origin needs it', async () => {
+  const { w, user, answer, call } = await signedIn()
+  expect(answer.body).toMatchObject({ user: { id: user.id, email: 'ada@example.com' }, workspace_id: w.acme.workspaceId })
+  expect(answer.body.expires_at).toBe('2026-12-21T10:00:00.000Z')
+  expect(setCookie(answer)).toMatch(/^bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/)
+  const me = await call('GET', '/v1/users/me')
+  expect(me.body.workspaces).toEqual([{ id: w.acme.workspaceId, name: 'default', role: 'owner' }])
+  expect((await signIn(w, { email: 'ADA@Example.com' })).status).toBe(201)
+})
+
+test('over HTTPS the cookie is bound to its origin, and writes come from there', async () => {
+  const w = await world({ BAILIWICK_BASE_URL: 'https://hub.example.org' })
+  await addPerson(w.hub, w.acme.workspaceId, 'owner')
+  const answer = await signIn(w)
+  expect(setCookie(answer)).toMatch(/^__Host-bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/)
+  const made = (origin: string) => browser(w, answer, origin)('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] })
+  expect((await made('https://hub.example.org')).status).toBe(201)
+  expect((await made('http://hub.example.org')).body.code).toBe('origin_not_allowed')
+  expect((await made('http://localhost:8484')).body.code).toBe('origin_not_allowed')
+})
+
+test('a write with a session needs the own origin and the header of the page; a read does not', async () => {
+  const { w, answer, call } = await signedIn()
+  const path = '/v1/tokens'
+  const body = { name: 'x', permissions: ['dns.read'] }
+  const bare = browser(w, answer, null)
+  const wrong: Record<string, string>[] = [
+    {}, { origin: here }, { 'bailiwick-csrf': '1' }, { origin: here, 'bailiwick-csrf': '0' },
+    { origin: 'null', 'bailiwick-csrf': '1' },
+    { origin: 'http://evil.example', 'bailiwick-csrf': '1' }, { origin: 'https://localhost:8484', 'bailiwick-csrf': '1' },
+    { origin: 'http://localhost:8485', 'bailiwick-csrf': '1' }, { origin: 'http://localhost', 'bailiwick-csrf': '1' },
+  ]
+  for (const headers of wrong) {
+    const refused = await bare('POST', path, body, headers)
+    expect([headers, refused.status, refused.body.code]).toEqual([headers, 403, 'origin_not_allowed'])
+  }
+  expect((await call('POST', path, body)).status).toBe(201)
+  expect((await bare('GET', path, undefined, { origin: 'http://evil.example' })).status).toBe(200)
+})
+
+test('Bailiwick-Workspace picks among the user’s workspaces, and the last one is remembered', async () => {
+  const { w, user, call } = await signedIn('owner', true)
+  const rival = { 'bailiwick-workspace': w.rival.workspaceId }
+  for (const named of [w.rival.workspaceId, 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', 'x']) {
+    const refused = await call('GET', '/v1/tokens', undefined, { 'bailiwick-workspace': named })
+    expect([refused.status, refused.body.code]).toEqual([404, 'not_found'])
+  }
+  await record(w.hub, async tx => {
+    const created = { userId: user.id, createdAt: w.clock.now() }
+    await tx.insert(memberships).values({ workspaceId: w.rival.workspaceId, role: 'viewer', ...created })
+    return { result: undefined }
+  })
+  const beat = (await w.rival.call('POST', '/v1/heartbeats', { name: 'rivals', schedule })).body
+  const names = async (headers = {}) =>
+    (await call('GET', '/v1/heartbeats', undefined, headers)).body.data.map((one: any) => one.name)
+  expect([await names(), await names(rival), beat.name]).toEqual([[], ['rivals'], 'rivals'])
+  w.clock.advance(61_000)
+  await names(rival)
+  expect(await names()).toEqual(['rivals'])
+})
+
+test('a Bearer token wins over the cookie', async () => {
+  const { w, call } = await signedIn()
+  const token = (authorization: string) => ({ authorization })
+  const seen = await call('GET', '/v1/workspaces', undefined, token(`Bearer ${w.rival.token}`))
+  expect(seen.body.data.map((one: any) => one.name)).toEqual(['rival'])
+  const wrong = await call('GET', '/v1/tokens', undefined, token('Bearer bw_live_nonsense'))
+  expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_token'])
+  // What a token writes needs no origin: no browser sends it by itself.
+  const made = await w.rival.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }, { cookie: 'bailiwick=x' })
+  expect(made.status).toBe(201)
+})
+
+const asks: Record<string, [method: string, path: string, body?: unknown]> = {
+  readHeartbeats: ['GET', '/v1/heartbeats'],
+  writeHeartbeat: ['POST', '/v1/heartbeats', { name: 'nightly', schedule }],
+  writeToken: ['POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }],
+  operate: ['POST', '/v1/workspaces', { name: 'customer' }],
+}
+const allowed: Record<Role, string[]> = {
+  viewer: ['readHeartbeats'], member: ['readHeartbeats', 'writeHeartbeat'],
+  admin: ['readHeartbeats', 'writeHeartbeat', 'writeToken'],
+  owner: ['readHeartbeats', 'writeHeartbeat', 'writeToken'],
+}
+
+test.each([...roles])('what a %s may do', async role => {
+  const { call } = await signedIn(role)
+  const may: string[] = []
+  for (const [name, ask] of Object.entries(asks)) {
+    const answer = await call(...ask)
+    if (answer.status < 300) may.push(name)
+    else expect([name, answer.status, answer.body.code]).toEqual([name, 403, 'insufficient_permission'])
+  }
+  expect(may).toEqual(allowed[role])
+  expect((await call('GET', '/v1/tokens')).status).toBe(role === 'viewer' ? 403 : 200)
+})
+
+test('an operator’s session has the operator’s powers', async () => {
+  const { call } = await signedIn('owner', true)
+  expect((await call(...asks.operate!)).status).toBe(201)
+})
+
+const ended = async (call: ReturnType<typeof browser>) => {
+  const answer = await call('GET', '/v1/users/me')
+  return [answer.status, answer.body.code]
+}
+
+test('signing out ends the session and takes the cookie back', async () => {
+  const { w, answer, call } = await signedIn()
+  expect((await browser(w, answer, null)('DELETE', '/v1/sessions')).status).toBe(403)
+  w.clock.advance(61_000)
+  const out = await call('DELETE', '/v1/sessions')
+  expect([out.status, setCookie(out)]).toEqual([204, 'bailiwick=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'])
+  expect(await ended(call)).toEqual([401, 'session_ended'])
+  expect((await w.audited()).filter(action => action.startsWith('account.session'))).toEqual([
+    'account.session.create', 'account.session.delete denied', 'account.session.delete',
+  ])
+})
+
+test('a session in use goes on, with its cookie sent again; one that is not ends after thirty days', async () => {
+  const { w, answer, call } = await signedIn()
+  const day = 24 * 3600 * 1000
+  expect(setCookie(await call('GET', '/v1/users/me'))).toBeNull()
+  for (let days = 0; days < 40; days += 20) {
+    w.clock.advance(20 * day)
+    const used = await call('GET', '/v1/users/me')
+    expect([used.status, setCookie(used)]).toEqual([200, setCookie(answer)])
+    expect(setCookie(await call('GET', '/v1/users/me'))).toBeNull()
+  }
+  w.clock.advance(30 * day)
+  expect(await ended(call)).toEqual([401, 'session_ended'])
+})
+
+test('disabling the user ends their sessions, and lets no new one begin', async () => {
+  const { w, user, call } = await signedIn()
+  await setDisabled(w.hub, user, true, by)
+  expect(await ended(call)).toEqual([401, 'session_ended'])
+  expect((await signIn(w)).body.code).toBe('invalid_login')
+  await setDisabled(w.hub, (await findUser(w.hub.read, user.email))!, false, by)
+  expect((await signIn(w)).status).toBe(201)
+})
+
+test('a new password ends every session and the old password', async () => {
+  const { w, user, call } = await signedIn()
+  await setPassword(w.hub, user, 'another horse battery', by)
+  expect(await ended(call)).toEqual([401, 'session_ended'])
+  expect((await signIn(w)).body.code).toBe('invalid_login')
+  expect((await signIn(w, { password: 'another horse battery' })).status).toBe(201)
+})
+
+const guesser = async (most: string) => {
+  const w = await world({ BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: most, BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
+  await addPerson(w.hub, w.acme.workspaceId, 'owner')
+  const from = (ip: string, given: object = {}) => signIn(w, given, { 'x-forwarded-for': ip })
+  return { w, from }
+}
+
+test('after too many wrong passwords from an address, none is looked at any more, not even the right one', async () => {
+  const { w, from } = await guesser('3')
+  for (const email of ['a@example.com', 'b@example.com', 'ada@example.com']) {
+    expect((await from('192.0.2.7', { email, password: 'wrong' })).body.code).toBe('invalid_login')
+  }
+  const refused = await from('192.0.2.7')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '20'])
+  expect(refused.body['violated-policies']).toEqual(['failed-credentials'])
+  expect((await from('192.0.2.8')).status).toBe(201)
+  w.clock.advance(20_000)
+  expect((await from('192.0.2.7')).status).toBe(201)
+})
+
+test('after too many wrong passwords for a login, from anywhere, it has to wait, whether it exists or not', async () => {
+  const { w, from } = await guesser('3')
+  for (const email of ['ada@example.com', 'nobody@example.com']) {
+    for (let n = 0; n < 3; n++) {
+      const wrong = await from(`192.0.2.${n + (email === 'ada@example.com' ? 10 : 20)}`, { email, password: 'wrong' })
+      expect(wrong.body.code).toBe('invalid_login')
+    }
+    const refused = await from('198.51.100.1', { email: email.toUpperCase() })
+    expect([refused.status, refused.body['violated-policies']]).toEqual([429, ['failed-logins']])
+  }
+  w.clock.advance(20_000)
+  expect((await from('198.51.100.1')).status).toBe(201)
+})
+
+test('guesses that come all at once are counted like others, and right passwords are not counted', async () => {
+  const { from } = await guesser('3')
+  for (let n = 0; n < 5; n++) expect((await from('192.0.2.7')).status).toBe(201)
+  const guesses = await Promise.all(Array.from({ length: 8 }, () => from('192.0.2.7', { password: 'wrong' })))
+  expect(guesses.map(one => one.status).sort()).toEqual([401, 401, 401, 429, 429, 429, 429, 429])
+})
+
+test('a login that does not exist is answered and written down like one that does', async () => {
+  const { w, from } = await guesser('30')
+  const known = await from('192.0.2.7', { password: 'wrong' })
+  await from('192.0.2.7', { email: 'nobody@example.com' })
+  const unknown = await from('192.0.2.7', { email: 'nobody@example.com' })
+  const told = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '', instance: '' } })
+  expect(told(unknown)).toEqual(told(known))
+  const rows = await w.hub.read.select().from(auditEntries)
+    .where(and(eq(auditEntries.workspaceId, w.acme.workspaceId), eq(auditEntries.action, 'account.session.create')))
+    .orderBy(auditEntries.seq)
+  expect(rows.map(row => [row.outcome, row.actorType, row.targets.length])).toEqual([
+    ['failure', 'user', 1], ['failure', 'anonymous', 0], ['failure', 'anonymous', 0],
+  ])
+  expect(JSON.stringify(rows)).not.toContain('nobody@example.com')
+})
+
+test('what the client calls a request is in the audit log, if it has the form of an id', async () => {
+  const { acme, audited } = await world()
+  const made = (id: string) => acme.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }, {
+    'x-request-id': id, 'user-agent': 'u'.repeat(300),
+  })
+  const answers = [await made('trace-1'), await made('x'.repeat(129)), await made('two words')]
+  expect(await audited()).toHaveLength(3)
+  const entries = (await acme.call('GET', '/v1/audit-events?action=account.token.create&limit=3')).body.data.reverse()
+  expect(entries.map((one: any) => one.context.client_request_id)).toEqual(['trace-1', null, null])
+  expect(entries.map((one: any) => one.context.request_id)).toEqual(answers.map(one => one.headers.get('x-request-id')))
+  expect(entries.map((one: any) => one.context.user_agent.length)).toEqual([200, 200, 200])
+})
+
+test('a token in an address is refused, and its workspace can see that it leaked', async () => {
+  const w = await world({ BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3' })
+  const leaked = w.readOnly.token
+  for (const address of [leaked, leaked.replaceAll('_', '%5F')]) {
+    const refused = await w.stranger.call('GET', `/v1/tokens?q=${address}`)
+    expect([refused.status, refused.body.code]).toEqual([400, 'token_in_query'])
+  }
+  expect((await w.stranger.call('GET', `/v1/tokens?q=${leaked.slice(0, -1)}`)).body.code).toBe('token_in_query')
+  expect(await w.audited()).toEqual(['account.token.use denied', 'account.token.use denied'])
+  const [entry] = (await w.acme.call('GET', '/v1/audit-events?action=account.token.use&limit=1')).body.data
+  expect([entry.actor.hint, entry.targets[0].id]).toEqual([`bw_live_…${leaked.slice(-4)}`, entry.actor.id])
+  expect(entry.reason).toContain('address')
+  expect((await w.stranger.call('GET', `/v1/tokens?q=${leaked}`)).status).toBe(429)
+  expect(await w.audited()).toEqual([])
+})
