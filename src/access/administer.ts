@@ -32,12 +32,23 @@ export async function getPlan(ctx: Ctx, id: string): Promise<PlanView> {
 }
 
 const planView = (row: typeof plans.$inferSelect): PlanView => ({
-  id: row.id, title: row.title, api_access: row.apiAccess, limits: row.limits, default: row.isDefault, version: row.version,
-  created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+  id: row.id,
+  title: row.title,
+  api_access: row.apiAccess,
+  limits: row.limits,
+  default: row.isDefault,
+  version: row.version,
+  created_at: instant(row.createdAt),
+  updated_at: instant(row.updatedAt),
 })
 
 export const workspaceListing: Listing<Row> = {
-  name: 'workspaces', table: workspaces as never, id: workspaces.id, idOf: row => row.id, owner: workspaces.id, defaultSort: 'id',
+  name: 'workspaces',
+  table: workspaces as never,
+  id: workspaces.id,
+  idOf: row => row.id,
+  owner: workspaces.id,
+  defaultSort: 'id',
   filters: {
     q: searchFilter([workspaces.name], 'Only workspaces whose name holds this text.'),
     ...timeFilters('created_at', workspaces.createdAt),
@@ -51,9 +62,7 @@ const everyWorkspace: Listing<Row> = { ...workspaceListing, name: 'every-workspa
 
 /** The workspaces the caller may see: all for the operator, their own for everybody else. */
 export const listWorkspaces = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WorkspaceView>> =>
-  (ctx.operator
-    ? listPage(ctx, everyWorkspace, query, workspaceView)
-    : listPage(ctx, workspaceListing, query, workspaceView))
+  ctx.operator ? listPage(ctx, everyWorkspace, query, workspaceView) : listPage(ctx, workspaceListing, query, workspaceView)
 
 /** @throws Problem 404 */
 export async function getWorkspace(ctx: Ctx, id: string): Promise<WorkspaceView> {
@@ -62,30 +71,64 @@ export async function getWorkspace(ctx: Ctx, id: string): Promise<WorkspaceView>
 
 /** Makes a workspace for a customer. @throws Problem 409 `already_exists`, 422 */
 export async function createWorkspace(ctx: Ctx, input: WorkspaceInput): Promise<WorkspaceView> {
-  return await unlessTaken(input.name, () => change(ctx, 'account.workspace.create', async tx => {
-    const now = ctx.hub.clock.now()
-    const planId = await planOf(tx, input.plan)
-    const [row] = await tx.insert(workspaces).values({
-      id: newId('ws'), name: input.name, planId, isOperator: false, networkPolicy: { allow_private: false, allow_ranges: [] }, limitOverrides: {}, version: 1, createdAt: now, updatedAt: now,
-    }).returning()
-    return { result: workspaceView(row!), target: target('workspace', row!), after: workspaceView(row!) }
-  }))
+  return await unlessTaken(input.name, () =>
+    change(ctx, 'account.workspace.create', async tx => {
+      const now = ctx.hub.clock.now()
+      const planId = await planOf(tx, input.plan)
+      const [row] = await tx
+        .insert(workspaces)
+        .values({
+          id: newId('ws'),
+          name: input.name,
+          planId,
+          isOperator: false,
+          networkPolicy: { allow_private: false, allow_ranges: [] },
+          limitOverrides: {},
+          version: 1,
+          createdAt: now,
+          updatedAt: now,
+        })
+        .returning()
+      return { result: workspaceView(row!), target: target('workspace', row!), after: workspaceView(row!) }
+    }),
+  )
 }
 
 /** Renames a workspace, moves it to another plan, or says where calls on its behalf may go. @throws Problem 404, 409, 412, 422 */
 export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatch): Promise<WorkspaceView> {
   patch.network_policy?.allow_ranges.forEach((range, place) => {
-    if (!isAllowRange(range)) throw invalid([{ pointer: `#/network_policy/allow_ranges/${place}`, code: 'format', detail: 'must be a CIDR range, an address, a host name, or *.name.' }])
+    if (!isAllowRange(range))
+      throw invalid([
+        {
+          pointer: `#/network_policy/allow_ranges/${place}`,
+          code: 'format',
+          detail: 'must be a CIDR range, an address, a host name, or *.name.',
+        },
+      ])
   })
-  const view = await unlessTaken(patch.name ?? '', () => change(ctx, 'account.workspace.update', async tx => {
-    const row = seen(ctx, await locking(tx.select().from(workspaces).where(eq(workspaces.id, id))))
-    requireMatch(ctx, row)
-    const [after] = await tx.update(workspaces).set({
-      name: patch.name ?? row.name, planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan), networkPolicy: patch.network_policy ?? row.networkPolicy,
-      version: row.version + 1, updatedAt: ctx.hub.clock.now(),
-    }).where(eq(workspaces.id, id)).returning()
-    return { result: workspaceView(after!), target: target('workspace', row), before: workspaceView(row), after: workspaceView(after!) }
-  }))
+  const view = await unlessTaken(patch.name ?? '', () =>
+    change(ctx, 'account.workspace.update', async tx => {
+      const row = seen(ctx, await locking(tx.select().from(workspaces).where(eq(workspaces.id, id))))
+      requireMatch(ctx, row)
+      const [after] = await tx
+        .update(workspaces)
+        .set({
+          name: patch.name ?? row.name,
+          planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan),
+          networkPolicy: patch.network_policy ?? row.networkPolicy,
+          version: row.version + 1,
+          updatedAt: ctx.hub.clock.now(),
+        })
+        .where(eq(workspaces.id, id))
+        .returning()
+      return {
+        result: workspaceView(after!),
+        target: target('workspace', row),
+        before: workspaceView(row),
+        after: workspaceView(after!),
+      }
+    }),
+  )
   forgetCallers(ctx.hub)
   return view
 }
@@ -97,7 +140,10 @@ function seen(ctx: Ctx, [row]: Row[]): Row {
 }
 
 async function planOf(tx: Tx, id: string | undefined): Promise<string> {
-  const [row] = await tx.select({ id: plans.id }).from(plans).where(id === undefined ? eq(plans.isDefault, true) : eq(plans.id, id))
+  const [row] = await tx
+    .select({ id: plans.id })
+    .from(plans)
+    .where(id === undefined ? eq(plans.isDefault, true) : eq(plans.id, id))
   if (!row) throw invalid([{ pointer: '#/plan', code: 'unknown', detail: 'names no plan; GET /v1/plans lists them.' }])
   return row.id
 }
@@ -112,6 +158,12 @@ async function unlessTaken<T>(name: string, fn: () => Promise<T>): Promise<T> {
 }
 
 const workspaceView = (row: Row): WorkspaceView => ({
-  id: row.id, name: row.name, plan: row.planId, operator: row.isOperator, network_policy: row.networkPolicy,
-  version: row.version, created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+  id: row.id,
+  name: row.name,
+  plan: row.planId,
+  operator: row.isOperator,
+  network_policy: row.networkPolicy,
+  version: row.version,
+  created_at: instant(row.createdAt),
+  updated_at: instant(row.updatedAt),
 })

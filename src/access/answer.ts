@@ -10,7 +10,12 @@ export function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record
   const status = spec.status ?? 200
   const body = result === undefined ? '' : JSON.stringify(result)
   const { id } = (result ?? {}) as { id?: string }
-  return { status, body, location: status === 201 && id && !spec.nowhere ? `${spec.path}/${id}` : null, etag: etagOf(spec, result, body) }
+  return {
+    status,
+    body,
+    location: status === 201 && id && !spec.nowhere ? `${spec.path}/${id}` : null,
+    etag: etagOf(spec, result, body),
+  }
 }
 
 /** The answer as it is kept for replays: secrets are left out, or null where the shape always has the member. */

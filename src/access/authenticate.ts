@@ -20,7 +20,11 @@ const sessionTouchMs = 60_000
  * @throws Problem 400 `token_in_query`, 401, 404 for another workspace than the user's, 429
  */
 export async function authenticate(
-  hub: Hub, spec: Route, request: Request, from: { id: string; ip: string }, headers: Record<string, string>,
+  hub: Hub,
+  spec: Route,
+  request: Request,
+  from: { id: string; ip: string },
+  headers: Record<string, string>,
 ): Promise<Caller | null> {
   await refuseTokenInAddress(hub, spec, request, from)
   if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
@@ -73,16 +77,22 @@ async function refuseTokenInAddress(hub: Hub, spec: Route, request: Request, fro
   if (owner) {
     await record(hub, async () => ({
       result: undefined,
-      audits: [{
-        workspaceId: owner.workspaceId, action: 'account.token.use', outcome: 'denied' as const, actor: owner.actor,
-        context: contextOf(request, from.id, from.ip, null, spec.guard),
-        targets: [{ type: 'token', id: owner.actor.id, name: owner.actor.name }],
-        reason: 'The token was sent in the address of a request, where others can read it. Revoke it.',
-      }],
+      audits: [
+        {
+          workspaceId: owner.workspaceId,
+          action: 'account.token.use',
+          outcome: 'denied' as const,
+          actor: owner.actor,
+          context: contextOf(request, from.id, from.ip, null, spec.guard),
+          targets: [{ type: 'token', id: owner.actor.id, name: owner.actor.name }],
+          reason: 'The token was sent in the address of a request, where others can read it. Revoke it.',
+        },
+      ],
     }))
   }
   throw new Problem(
-    'token_in_query', 'A token does not belong in the address. Send it as: Authorization: Bearer bw_live_… and revoke this one.',
+    'token_in_query',
+    'A token does not belong in the address. Send it as: Authorization: Bearer bw_live_… and revoke this one.',
   )
 }
 

@@ -31,7 +31,9 @@ const mostKept = 10_000
 const kept = new WeakMap<Hub, Map<string, { caller: Caller; until: number }>>()
 
 /** Forgets what is known of all credentials: called by every change of tokens, roles, plans and workspaces. */
-export const forgetCallers = (hub: Hub): void => { kept.get(hub)?.clear() }
+export const forgetCallers = (hub: Hub): void => {
+  kept.get(hub)?.clear()
+}
 
 /**
  * The caller behind an API token.
@@ -39,7 +41,8 @@ export const forgetCallers = (hub: Hub): void => { kept.get(hub)?.clear() }
  */
 export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
   // The checksum refuses what was mistyped or made up without asking the database.
-  if (!looksLikeApiToken(token)) throw new Problem('invalid_token', 'The token is not one of this service; check that it was copied whole.')
+  if (!looksLikeApiToken(token))
+    throw new Problem('invalid_token', 'The token is not one of this service; check that it was copied whole.')
   const now = hub.clock.now()
   const hash = sha256Hex(token)
   let known = kept.get(hub)
@@ -47,9 +50,14 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
   const remembered = known.get(hash)
   if (remembered && remembered.until > now) return remembered.caller
 
-  const [row] = await prepared(hub.read, 'caller-of-token', read => read.select({ token: tokens, workspace: workspaces, plan: plans }).from(tokens)
-    .innerJoin(workspaces, eq(workspaces.id, tokens.workspaceId)).innerJoin(plans, eq(plans.id, workspaces.planId))
-    .where(eq(tokens.tokenHash, sql.placeholder('hash')))).execute({ hash })
+  const [row] = await prepared(hub.read, 'caller-of-token', read =>
+    read
+      .select({ token: tokens, workspace: workspaces, plan: plans })
+      .from(tokens)
+      .innerJoin(workspaces, eq(workspaces.id, tokens.workspaceId))
+      .innerJoin(plans, eq(plans.id, workspaces.planId))
+      .where(eq(tokens.tokenHash, sql.placeholder('hash'))),
+  ).execute({ hash })
   if (!row) throw new Problem('invalid_token', 'There is no such token.')
   if (row.token.revokedAt !== null) throw new Problem('token_revoked', 'The token was revoked.')
   if (row.token.expiresAt !== null && row.token.expiresAt <= now) throw new Problem('token_expired', 'The token has expired.')
@@ -85,13 +93,23 @@ const sessionRequestsPerMinute = 1200
  */
 export async function callerOfSession(hub: Hub, cookie: string, workspace: string | null): Promise<Caller> {
   const now = hub.clock.now()
-  const [found] = await prepared(hub.read, 'session-by-hash', read => read.select({ session: sessions, user: users }).from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId)).where(eq(sessions.tokenHash, sql.placeholder('hash')))).execute({ hash: sha256Hex(cookie) })
-  if (!found || found.session.expiresAt <= now || found.user.disabledAt !== null) throw new Problem('session_ended', 'The session has ended; sign in again.')
-  const [row] = await prepared(hub.read, 'membership', read => read.select({ membership: memberships, workspace: workspaces, plan: plans }).from(memberships)
-    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId)).innerJoin(plans, eq(plans.id, workspaces.planId))
-    .where(and(eq(memberships.userId, sql.placeholder('user')), eq(memberships.workspaceId, sql.placeholder('workspace')))))
-    .execute({ user: found.user.id, workspace: workspace ?? found.session.workspaceId })
+  const [found] = await prepared(hub.read, 'session-by-hash', read =>
+    read
+      .select({ session: sessions, user: users })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(eq(sessions.tokenHash, sql.placeholder('hash'))),
+  ).execute({ hash: sha256Hex(cookie) })
+  if (!found || found.session.expiresAt <= now || found.user.disabledAt !== null)
+    throw new Problem('session_ended', 'The session has ended; sign in again.')
+  const [row] = await prepared(hub.read, 'membership', read =>
+    read
+      .select({ membership: memberships, workspace: workspaces, plan: plans })
+      .from(memberships)
+      .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+      .innerJoin(plans, eq(plans.id, workspaces.planId))
+      .where(and(eq(memberships.userId, sql.placeholder('user')), eq(memberships.workspaceId, sql.placeholder('workspace')))),
+  ).execute({ user: found.user.id, workspace: workspace ?? found.session.workspaceId })
   if (!row) throw new Problem('not_found', 'There is no such workspace.')
   return {
     workspaceId: row.workspace.id,

@@ -20,7 +20,9 @@ import { readJson, unstorable } from './request-body'
 import type { Route } from './route'
 
 /** The part of Bun's server that tells where a request came from. */
-export interface Peer { requestIP(request: Request): { address: string } | null }
+export interface Peer {
+  requestIP(request: Request): { address: string } | null
+}
 
 const originals = new WeakMap<Request, Request>()
 /** Lets a request that the hub made out of a received one stand for it: the same caller, the same id. */
@@ -48,7 +50,13 @@ export function callerAddress(hub: Hub, request: Request, peer: Peer | null): st
  * Serves one operation. What can be wrong is looked at in this order: the credential (401), how often (429), the permission
  * (403), the request itself (400, 413, 415, 422), then whatever the verb finds (404, 409, 412, plan 403).
  */
-export async function serve(hub: Hub, spec: Route, request: Request, params: Record<string, string>, peer: Peer | null): Promise<Response> {
+export async function serve(
+  hub: Hub,
+  spec: Route,
+  request: Request,
+  params: Record<string, string>,
+  peer: Peer | null,
+): Promise<Response> {
   const id = requestId(request)
   const headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }
   try {
@@ -71,7 +79,11 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     const query = spec.query ? readQuery(spec.query, search) : readQuery(noParameters, search)
     const raw = spec.method === 'GET' || spec.rawBody ? new Uint8Array(0) : await readJson.bytes(request, spec.body !== undefined)
     // Where nothing is required, no body means no wishes.
-    const body = spec.body ? (raw.length === 0 && !(spec.body.required as string[] | undefined)?.length ? {} : readJson.parse(raw)) : undefined
+    const body = spec.body
+      ? raw.length === 0 && !(spec.body.required as string[] | undefined)?.length
+        ? {}
+        : readJson.parse(raw)
+      : undefined
     if (spec.body) {
       const hostile = unstorable(body)
       const problems = hostile.length > 0 ? hostile : fieldProblems(spec.body, body)
@@ -79,14 +91,23 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
     }
     if (!isReadable(url.pathname)) throw notFound('path')
     const ctx: Ctx = {
-      hub, workspaceId: caller?.workspaceId ?? '', sessionId: caller?.session?.id ?? null, actor: caller?.actor ?? { type: 'anonymous', id: '', name: null, hint: null }, context,
-      permissions: caller?.permissions ?? new Set(), operator: caller?.operator ?? false, limits: caller?.limits ?? {}, planId: caller?.planId ?? '',
-      ifMatch: request.headers.get('if-match'), idempotency: null,
+      hub,
+      workspaceId: caller?.workspaceId ?? '',
+      sessionId: caller?.session?.id ?? null,
+      actor: caller?.actor ?? { type: 'anonymous', id: '', name: null, hint: null },
+      context,
+      permissions: caller?.permissions ?? new Set(),
+      operator: caller?.operator ?? false,
+      limits: caller?.limits ?? {},
+      planId: caller?.planId ?? '',
+      ifMatch: request.headers.get('if-match'),
+      idempotency: null,
     }
     const asked = { params, query, body, request, ip }
-    const answer = spec.method === 'POST' && context.idempotency_key !== null && caller
-      ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
-      : answerOf(hub, spec, await spec.run(ctx, asked), headers)
+    const answer =
+      spec.method === 'POST' && context.idempotency_key !== null && caller
+        ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
+        : answerOf(hub, spec, await spec.run(ctx, asked), headers)
     if (spec.method === 'GET' && answer.etag && matches(request.headers.get('if-none-match'), answer.etag)) {
       // A 304 is free of quota (platform.md S1).
       tellLimits(headers, limiterOf(hub).giveBack(buckets, now))
@@ -107,10 +128,14 @@ export async function serve(hub: Hub, spec: Route, request: Request, params: Rec
 
 /** An error as the answer that is sent: a Problem as it says, anything else as a 500 that tells nothing of the inside. */
 export function problemAnswer(
-  hub: Hub, error: unknown, id: string,
-  headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }, clientId: string | null = null,
+  hub: Hub,
+  error: unknown,
+  id: string,
+  headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id },
+  clientId: string | null = null,
 ): Response {
-  const problem = error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong inside. The log has this request id.')
+  const problem =
+    error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong inside. The log has this request id.')
   if (!(error instanceof Problem)) hub.log.error({ err: error, request_id: id, client_request_id: clientId }, 'a request failed')
   return new Response(JSON.stringify(problemBody(problem, id)), {
     status: problem.status,
@@ -127,7 +152,14 @@ function tellLimits(headers: Record<string, string>, verdict: RateVerdict): void
   headers.RateLimit = verdict.limitHeader
 }
 
-async function authorise(hub: Hub, spec: Route, caller: Caller, request: Request, ip: string, context: AuditContext): Promise<void> {
+async function authorise(
+  hub: Hub,
+  spec: Route,
+  caller: Caller,
+  request: Request,
+  ip: string,
+  context: AuditContext,
+): Promise<void> {
   try {
     if (caller.session && spec.method !== 'GET') checkOrigin(hub, request)
     if (caller.token?.allowedRanges.length && !inRanges(parseAddress(ip)!, caller.token.allowedRanges)) {
@@ -135,12 +167,20 @@ async function authorise(hub: Hub, spec: Route, caller: Caller, request: Request
     }
     if (caller.apiAccess === 'none' || (caller.apiAccess === 'read' && spec.method !== 'GET')) {
       const has = caller.apiAccess === 'none' ? 'no access to the API' : 'access to the API for reading only'
-      throw new Problem('plan_no_api_access', `The plan ${caller.planId} has ${has}. Sign in at ${hub.baseUrl}, or ask the operator for another plan.`, { members: { plan: caller.planId } })
+      throw new Problem(
+        'plan_no_api_access',
+        `The plan ${caller.planId} has ${has}. Sign in at ${hub.baseUrl}, or ask the operator for another plan.`,
+        { members: { plan: caller.planId } },
+      )
     }
     if (spec.guard === 'operator' && !caller.operator) {
-      throw new Problem('insufficient_permission', 'Only the operator of this installation may do this: with a full token of the operator’s workspace, or signed in as operator.', {
-        members: { required_permission: 'operator' },
-      })
+      throw new Problem(
+        'insufficient_permission',
+        'Only the operator of this installation may do this: with a full token of the operator’s workspace, or signed in as operator.',
+        {
+          members: { required_permission: 'operator' },
+        },
+      )
     }
     if (spec.guard.includes('.') && !caller.permissions.has(spec.guard as never)) throw missing(spec.guard)
   } catch (error) {
@@ -149,28 +189,40 @@ async function authorise(hub: Hub, spec: Route, caller: Caller, request: Request
   }
 }
 
-const missing = (permission: string) => new Problem('insufficient_permission', `This needs the permission ${permission}.`, { members: { required_permission: permission } })
+const missing = (permission: string) =>
+  new Problem('insufficient_permission', `This needs the permission ${permission}.`, {
+    members: { required_permission: permission },
+  })
 
 /** A browser sends Origin with every write; the header of our own is what a form of another site cannot send. */
 function checkOrigin(hub: Hub, request: Request): void {
   requireOwnOrigin(hub, request)
-  if (request.headers.get('bailiwick-csrf') !== '1') throw new Problem('origin_not_allowed', 'A write with a session needs the header Bailiwick-Csrf: 1.')
+  if (request.headers.get('bailiwick-csrf') !== '1')
+    throw new Problem('origin_not_allowed', 'A write with a session needs the header Bailiwick-Csrf: 1.')
 }
 
 function requireOwnOrigin(hub: Hub, request: Request): void {
   const origin = request.headers.get('origin')
   const own = new URL(request.url)
   const asSeen = `${hub.baseUrl.startsWith('https:') ? 'https:' : own.protocol}//${request.headers.get('host') ?? own.host}`
-  if (origin === null || (origin !== asSeen && origin !== hub.baseUrl)) throw new Problem('origin_not_allowed', 'The Origin header must name this site.')
+  if (origin === null || (origin !== asSeen && origin !== hub.baseUrl))
+    throw new Problem('origin_not_allowed', 'The Origin header must name this site.')
 }
 
 async function auditDenial(hub: Hub, spec: Route, caller: Caller, context: AuditContext, problem: Problem): Promise<void> {
   await record(hub, async () => ({
     result: undefined,
-    audits: [{
-      workspaceId: caller.workspaceId, action: spec.action ?? 'account.resource.read', outcome: 'denied' as const, actor: caller.actor, context, targets: [],
-      reason: `${spec.method} ${spec.path}: ${problem.detail}`,
-    }],
+    audits: [
+      {
+        workspaceId: caller.workspaceId,
+        action: spec.action ?? 'account.resource.read',
+        outcome: 'denied' as const,
+        actor: caller.actor,
+        context,
+        targets: [],
+        reason: `${spec.method} ${spec.path}: ${problem.detail}`,
+      },
+    ],
   }))
 }
 

@@ -63,7 +63,10 @@ export async function releaseKey(hub: Hub, keys: Keys): Promise<void> {
  */
 export async function keepAnswer(hub: Hub, keys: Keys, answer: StoredAnswer): Promise<void> {
   await record(hub, async tx => {
-    const kept = await tx.update(idempotencyKeys).set({ runningIn: null, ...answer }).where(mineOf(hub, keys))
+    const kept = await tx
+      .update(idempotencyKeys)
+      .set({ runningIn: null, ...answer })
+      .where(mineOf(hub, keys))
       .returning({ key: idempotencyKeys.key })
     if (kept.length === 0) throw stillRunning()
     return { result: undefined }
@@ -85,8 +88,11 @@ async function findOrTake(hub: Hub, keys: Keys, fingerprint: string, busy: boole
     const mine = rowOf(keys)
     if (!busy) {
       await tx.delete(idempotencyKeys).where(and(mine, lt(idempotencyKeys.createdAt, now - keptMs)))
-      const [made] = await tx.insert(idempotencyKeys).values({ ...keys, fingerprint, runningIn: hub.id, createdAt: now })
-        .onConflictDoNothing().returning({ key: idempotencyKeys.key })
+      const [made] = await tx
+        .insert(idempotencyKeys)
+        .values({ ...keys, fingerprint, runningIn: hub.id, createdAt: now })
+        .onConflictDoNothing()
+        .returning({ key: idempotencyKeys.key })
       if (made) return { result: null }
     }
     const [row] = await tx.select().from(idempotencyKeys).where(mine)
@@ -100,8 +106,11 @@ async function findOrTake(hub: Hub, keys: Keys, fingerprint: string, busy: boole
     if (row.runningIn === null) return { result: { status: status!, body: body!, location, etag } }
     if (runs) throw stillRunning()
     // Its process died, or could not release it, before a change was committed: nothing happened, and the first to say so runs.
-    const [taken] = await tx.update(idempotencyKeys).set({ runningIn: hub.id, fingerprint })
-      .where(and(mine, eq(idempotencyKeys.runningIn, row.runningIn))).returning({ key: idempotencyKeys.key })
+    const [taken] = await tx
+      .update(idempotencyKeys)
+      .set({ runningIn: hub.id, fingerprint })
+      .where(and(mine, eq(idempotencyKeys.runningIn, row.runningIn)))
+      .returning({ key: idempotencyKeys.key })
     if (!taken) throw stillRunning()
     return { result: null }
   })
@@ -123,10 +132,13 @@ const fingerprintOf = (keys: Keys, request: { search: string; body: Uint8Array }
 
 const nameOf = (keys: Keys): string => JSON.stringify([keys.workspaceId, keys.method, keys.path, keys.key])
 
-const rowOf = (keys: Keys) => and(
-  eq(idempotencyKeys.workspaceId, keys.workspaceId), eq(idempotencyKeys.method, keys.method),
-  eq(idempotencyKeys.path, keys.path), eq(idempotencyKeys.key, keys.key),
-)
+const rowOf = (keys: Keys) =>
+  and(
+    eq(idempotencyKeys.workspaceId, keys.workspaceId),
+    eq(idempotencyKeys.method, keys.method),
+    eq(idempotencyKeys.path, keys.path),
+    eq(idempotencyKeys.key, keys.key),
+  )
 
 /** The row as long as this hub holds it. */
 const mineOf = (hub: Hub, keys: Keys) => and(rowOf(keys), eq(idempotencyKeys.runningIn, hub.id))

@@ -3,7 +3,10 @@ import { record, type AuditDraft } from '../core/change'
 import type { Hub } from '../core/hub'
 import { tokens } from './tables'
 
-interface Use { at: number; ip: string }
+interface Use {
+  at: number
+  ip: string
+}
 const uses = new WeakMap<Hub, Map<string, Use>>()
 
 /** Notes that a token was used. Written down once a minute, and when the hub stops. */
@@ -25,18 +28,28 @@ export async function flushUses(hub: Hub): Promise<void> {
   for (let start = 0; start < taken.length; start += 200) {
     const some = new Map(taken.slice(start, start + 200))
     await record(hub, async tx => {
-      const rows = await tx.select().from(tokens).where(inArray(tokens.id, [...some.keys()])).orderBy(tokens.id)
+      const rows = await tx
+        .select()
+        .from(tokens)
+        .where(inArray(tokens.id, [...some.keys()]))
+        .orderBy(tokens.id)
       const audits: AuditDraft[] = []
       for (const row of rows) {
         const use = some.get(row.id)!
         if (row.lastUsedIp !== null && row.lastUsedIp !== use.ip) {
           audits.push({
-            workspaceId: row.workspaceId, action: 'account.token.use', actor: { type: 'token', id: row.id, name: row.name, hint: row.hint },
+            workspaceId: row.workspaceId,
+            action: 'account.token.use',
+            actor: { type: 'token', id: row.id, name: row.name, hint: row.hint },
             context: { ip: use.ip, user_agent: null, request_id: null, idempotency_key: null, channel: 'api' },
-            targets: [{ type: 'token', id: row.id, name: row.name }], reason: 'The token was used from a new address.',
+            targets: [{ type: 'token', id: row.id, name: row.name }],
+            reason: 'The token was used from a new address.',
           })
         }
-        await tx.update(tokens).set({ lastUsedAt: Math.max(use.at, row.lastUsedAt ?? 0), lastUsedIp: use.ip }).where(eq(tokens.id, row.id))
+        await tx
+          .update(tokens)
+          .set({ lastUsedAt: Math.max(use.at, row.lastUsedAt ?? 0), lastUsedIp: use.ip })
+          .where(eq(tokens.id, row.id))
       }
       return { result: undefined, audits }
     })

@@ -10,7 +10,10 @@ import type { Route } from './route'
  * @throws Problem 409 `idempotency_in_progress`, 422 `idempotency_key_reused`, and whatever the verb throws
  */
 export async function runOnce(
-  ctx: Ctx, spec: Route, asked: Parameters<Route['run']>[1], request: { search: string; body: Uint8Array },
+  ctx: Ctx,
+  spec: Route,
+  asked: Parameters<Route['run']>[1],
+  request: { search: string; body: Uint8Array },
   headers: Record<string, string>,
 ): Promise<StoredAnswer> {
   const { hub } = ctx

@@ -11,18 +11,70 @@ const retention = (log: number, audit: number | null) => ({ delivery_log_days: l
 
 /** The plans that a new installation starts with. They are rows: the operator edits them, and nothing else in the program names a limit. */
 export const firstPlans: PlanRow[] = [
-  { id: 'free', title: 'Free', apiAccess: 'read', isDefault: true, limits: {
-    requests_per_minute_per_token: 60, requests_per_hour_per_workspace: 1_000, webhook_endpoints: 2, deliveries_per_minute: 120,
-    tokens: 5, heartbeats: 20, concurrent_requests_per_token: 20, ...retention(7, 30) } },
-  { id: 'pro', title: 'Pro', apiAccess: 'full', isDefault: false, limits: {
-    requests_per_minute_per_token: 600, requests_per_hour_per_workspace: 20_000, webhook_endpoints: 10, deliveries_per_minute: 3_000,
-    tokens: 50, heartbeats: 1_000, concurrent_requests_per_token: 20, ...retention(30, 365) } },
-  { id: 'business', title: 'Business', apiAccess: 'full', isDefault: false, limits: {
-    requests_per_minute_per_token: 3_000, requests_per_hour_per_workspace: 100_000, webhook_endpoints: 50, deliveries_per_minute: 30_000,
-    tokens: 500, heartbeats: 10_000, concurrent_requests_per_token: 20, ...retention(90, null) } },
-  { id: 'unlimited', title: 'Unlimited', apiAccess: 'full', isDefault: false, limits: {
-    requests_per_minute_per_token: null, requests_per_hour_per_workspace: null, webhook_endpoints: null, deliveries_per_minute: null,
-    tokens: null, heartbeats: null, concurrent_requests_per_token: null, ...retention(90, null) } },
+  {
+    id: 'free',
+    title: 'Free',
+    apiAccess: 'read',
+    isDefault: true,
+    limits: {
+      requests_per_minute_per_token: 60,
+      requests_per_hour_per_workspace: 1_000,
+      webhook_endpoints: 2,
+      deliveries_per_minute: 120,
+      tokens: 5,
+      heartbeats: 20,
+      concurrent_requests_per_token: 20,
+      ...retention(7, 30),
+    },
+  },
+  {
+    id: 'pro',
+    title: 'Pro',
+    apiAccess: 'full',
+    isDefault: false,
+    limits: {
+      requests_per_minute_per_token: 600,
+      requests_per_hour_per_workspace: 20_000,
+      webhook_endpoints: 10,
+      deliveries_per_minute: 3_000,
+      tokens: 50,
+      heartbeats: 1_000,
+      concurrent_requests_per_token: 20,
+      ...retention(30, 365),
+    },
+  },
+  {
+    id: 'business',
+    title: 'Business',
+    apiAccess: 'full',
+    isDefault: false,
+    limits: {
+      requests_per_minute_per_token: 3_000,
+      requests_per_hour_per_workspace: 100_000,
+      webhook_endpoints: 50,
+      deliveries_per_minute: 30_000,
+      tokens: 500,
+      heartbeats: 10_000,
+      concurrent_requests_per_token: 20,
+      ...retention(90, null),
+    },
+  },
+  {
+    id: 'unlimited',
+    title: 'Unlimited',
+    apiAccess: 'full',
+    isDefault: false,
+    limits: {
+      requests_per_minute_per_token: null,
+      requests_per_hour_per_workspace: null,
+      webhook_endpoints: null,
+      deliveries_per_minute: null,
+      tokens: null,
+      heartbeats: null,
+      concurrent_requests_per_token: null,
+      ...retention(90, null),
+    },
+  },
 ]
 
 /**
@@ -44,6 +96,8 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits,
 
 /** Makes the transactions of a workspace that count the same thing wait for each other. */
 export async function takeTurns(tx: Tx, limit: keyof PlanLimits, workspaceId: string): Promise<void> {
-  await tx.insert(counters).values({ name: `limit:${limit}:${workspaceId}`, value: 1 })
+  await tx
+    .insert(counters)
+    .values({ name: `limit:${limit}:${workspaceId}`, value: 1 })
     .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
 }

@@ -41,34 +41,39 @@ test('refusals do not put off the time at which the next request passes', () => 
 })
 
 test('who waits as long as Retry-After says always passes, and a millisecond less than needed never does', () => {
-  fc.assert(fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 7_200 }), (quota, windowSeconds) => {
-    const bucket = { name: 'token', key: 'tok_1', quota, windowSeconds }
-    const limiter = new RateLimiter()
-    takeMany(limiter, [bucket], quota, start)
-    const { allowed, retryAfterSeconds } = limiter.take([bucket], start)
-    expect(allowed).toBe(false)
-    const needed = (windowSeconds * 1_000) / quota
-    expect(limiter.peek([bucket], start + Math.max(0, Math.ceil(needed) - 1)).allowed).toBe(false)
-    expect(limiter.peek([bucket], start + Math.ceil(needed)).allowed).toBe(true)
-    expect(retryAfterSeconds).toBe(Math.ceil(windowSeconds / quota))
-    expect(limiter.take([bucket], start + retryAfterSeconds * 1_000).allowed).toBe(true)
-  }), { numRuns: 40 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 7_200 }), (quota, windowSeconds) => {
+      const bucket = { name: 'token', key: 'tok_1', quota, windowSeconds }
+      const limiter = new RateLimiter()
+      takeMany(limiter, [bucket], quota, start)
+      const { allowed, retryAfterSeconds } = limiter.take([bucket], start)
+      expect(allowed).toBe(false)
+      const needed = (windowSeconds * 1_000) / quota
+      expect(limiter.peek([bucket], start + Math.max(0, Math.ceil(needed) - 1)).allowed).toBe(false)
+      expect(limiter.peek([bucket], start + Math.ceil(needed)).allowed).toBe(true)
+      expect(retryAfterSeconds).toBe(Math.ceil(windowSeconds / quota))
+      expect(limiter.take([bucket], start + retryAfterSeconds * 1_000).allowed).toBe(true)
+    }),
+    { numRuns: 40 },
+  )
 })
 
 test('answers equal the virtual scheduling form of the algorithm on random arrivals', () => {
   const arrivals = fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 200 })
-  fc.assert(fc.property(fc.constantFrom(1, 2, 4, 5, 8, 10, 60), arrivals, (quota, gaps) => {
-    const limiter = new RateLimiter()
-    const bucket = { name: 'token', key: 'tok_1', quota, windowSeconds: 60 }
-    const interval = 60_000 / quota
-    let [now, theoretical] = [start, start]
-    for (const gap of gaps) {
-      now += gap
-      const conforms = Math.max(theoretical, now) + interval - now <= 60_000
-      if (conforms) theoretical = Math.max(theoretical, now) + interval
-      expect(limiter.take([bucket], now).allowed).toBe(conforms)
-    }
-  }))
+  fc.assert(
+    fc.property(fc.constantFrom(1, 2, 4, 5, 8, 10, 60), arrivals, (quota, gaps) => {
+      const limiter = new RateLimiter()
+      const bucket = { name: 'token', key: 'tok_1', quota, windowSeconds: 60 }
+      const interval = 60_000 / quota
+      let [now, theoretical] = [start, start]
+      for (const gap of gaps) {
+        now += gap
+        const conforms = Math.max(theoretical, now) + interval - now <= 60_000
+        if (conforms) theoretical = Math.max(theoretical, now) + interval
+        expect(limiter.take([bucket], now).allowed).toBe(conforms)
+      }
+    }),
+  )
 })
 
 test('a request refused by one bucket is counted against none of the others', () => {
@@ -111,7 +116,11 @@ test('no limit is no header, a quota of nothing lets nothing pass', () => {
   const limiter = new RateLimiter()
   const unlimited = { ...workspace, quota: null }
   expect(limiter.take([unlimited], start)).toEqual({
-    allowed: true, policyHeader: '', limitHeader: '', retryAfterSeconds: 0, violated: [],
+    allowed: true,
+    policyHeader: '',
+    limitHeader: '',
+    retryAfterSeconds: 0,
+    violated: [],
   })
   expect(limiter.take([unlimited, token], start).policyHeader).toBe('"token";q=600;w=60')
   const shut = { ...token, quota: 0 }
@@ -165,7 +174,9 @@ test('failed credentials are 30 a minute for an address, requests without any 30
   const limiter = new RateLimiter()
   expect(takeMany(limiter, [failedCredentials('198.51.100.7')], 30, start).allowed).toBe(true)
   expect(limiter.take([failedCredentials('::ffff:198.51.100.7')], start)).toMatchObject({
-    allowed: false, violated: ['failed-credentials'], retryAfterSeconds: 2,
+    allowed: false,
+    violated: ['failed-credentials'],
+    retryAfterSeconds: 2,
   })
   expect(limiter.take([noCredentials('198.51.100.7')], start).policyHeader).toBe('"no-credentials";q=300;w=60')
 })

@@ -144,7 +144,12 @@ class Meter {
   policy = ''
   #intervalMs = 0
 
-  constructor(readonly name: string, public quota: number, public windowSeconds: number, public atMs: number) {
+  constructor(
+    readonly name: string,
+    public quota: number,
+    public windowSeconds: number,
+    public atMs: number,
+  ) {
     this.setQuota(quota, windowSeconds)
   }
 
@@ -191,7 +196,10 @@ class MeterTable {
   readonly #meters = new Map<string, Meter>()
   #cursor: MapIterator<[string, Meter]> = this.#meters.entries()
 
-  constructor(readonly name: string, readonly maxKeys: number) {
+  constructor(
+    readonly name: string,
+    readonly maxKeys: number,
+  ) {
     // The characters a structured-field string (RFC 9651 section 3.3.3) takes without escapes.
     if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) throw new TypeError(`"${name}" cannot name a rate limit.`)
   }

@@ -13,19 +13,26 @@ export const readJson = {
     const length = request.headers.get('content-length')
     if (Number(length) > largestBody) throw tooLarge()
     // A length that is told is kept to by the server; without one the body is counted while it comes.
-    const body = length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, largestBody) : new Uint8Array(0)
+    const body =
+      length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, largestBody) : new Uint8Array(0)
     const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? null
     if (body.length > 0 || expected) {
-      if (type === null && body.length > 0) throw new Problem('unsupported_media_type', 'The body needs the header Content-Type: application/json.')
+      if (type === null && body.length > 0)
+        throw new Problem('unsupported_media_type', 'The body needs the header Content-Type: application/json.')
       const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-      if (encoding !== 'identity') throw new Problem('unsupported_media_type', `The body must come as it is, not with Content-Encoding: ${encoding.slice(0, 50)}.`)
+      if (encoding !== 'identity')
+        throw new Problem(
+          'unsupported_media_type',
+          `The body must come as it is, not with Content-Encoding: ${encoding.slice(0, 50)}.`,
+        )
       const charset = /;\s*charset="?([^";\s]+)/i.exec(request.headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
       if (charset !== 'utf-8' && charset !== 'utf8') throw new Problem('unsupported_media_type', 'The body must be in UTF-8.')
       if (type !== null && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
         throw new Problem('unsupported_media_type', 'The body must be application/json.')
       }
     }
-    if (!expected && body.length > 0 && new TextDecoder().decode(body).trim() !== '{}') throw new Problem('malformed_request', 'This operation takes no body.')
+    if (!expected && body.length > 0 && new TextDecoder().decode(body).trim() !== '{}')
+      throw new Problem('malformed_request', 'This operation takes no body.')
     return body
   },
 
@@ -35,7 +42,10 @@ export const readJson = {
     try {
       value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
     } catch (error) {
-      throw new Problem('malformed_json', bytes.length === 0 ? 'The body is empty; send a JSON object.' : `The body is not JSON: ${(error as Error).message}.`)
+      throw new Problem(
+        'malformed_json',
+        bytes.length === 0 ? 'The body is empty; send a JSON object.' : `The body is not JSON: ${(error as Error).message}.`,
+      )
     }
     if (depthOf(value) > deepest) throw new Problem('malformed_json', `The body is nested deeper than ${deepest} levels.`)
     return value
@@ -47,7 +57,8 @@ export const readJson = {
  * and half of a surrogate pair has no UTF-8 (RFC 3629 section 3). At most 20 are named.
  */
 export function unstorable(value: unknown, pointer = '#'): FieldProblem[] {
-  if (typeof value === 'string') return isStorable(value) ? [] : [{ pointer, code: 'character', detail: `must not hold ${characters}.` }]
+  if (typeof value === 'string')
+    return isStorable(value) ? [] : [{ pointer, code: 'character', detail: `must not hold ${characters}.` }]
   if (typeof value !== 'object' || value === null) return []
   const found: FieldProblem[] = []
   for (const [name, member] of Object.entries(value)) {

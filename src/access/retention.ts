@@ -11,7 +11,9 @@ const dayMs = 86_400_000
  * @param prune deletes some of what is older than `before` (ms UTC) and returns how much; called until it returns 0
  */
 export async function pruneByPlan(
-  hub: Hub, limit: keyof PlanLimits & `${string}_days`, prune: (workspaceId: string, before: number) => Promise<number>,
+  hub: Hub,
+  limit: keyof PlanLimits & `${string}_days`,
+  prune: (workspaceId: string, before: number) => Promise<number>,
 ): Promise<void> {
   for (const workspaceId of await allWorkspaces(hub.read)) {
     const days = (await limitsOf(hub.read, workspaceId))[limit]

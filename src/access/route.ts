@@ -15,7 +15,13 @@ export type Guard = Permission | 'signed_in' | 'operator' | 'anyone' | 'ingest'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What a handler is given: the path's parameters, the checked query and body, and the request for what is not JSON. */
-export interface Asked<Q, B> { params: Record<string, string>; query: Q; body: B; request: Request; ip: string }
+export interface Asked<Q, B> {
+  params: Record<string, string>
+  query: Q
+  body: B
+  request: Request
+  ip: string
+}
 
 /** An operation of the API: what the OpenAPI document says of it and what the door does with it come from this one place. */
 export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema> {
@@ -47,16 +53,27 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
 }
 
 /** Types a route's handler by its schemas. */
-export const route = <Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(spec: Route<Q, B>): Route => spec as unknown as Route
+export const route = <Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(spec: Route<Q, B>): Route =>
+  spec as unknown as Route
 
 /** One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here. */
 export function area(name: string, tag: string, routes: readonly Route[]): AnyElysia {
   let app: AnyElysia = new Elysia({ name })
   for (const spec of routes) {
-    app = app.route(spec.method, spec.path, (context: unknown) => {
-      const { request, params, server, hub } = context as { request: Request; params: Record<string, string>; server: Peer | null; hub: Hub }
-      return serve(hub, spec, request, params, server)
-    }, { parse: 'none', detail: { operationId: spec.operationId, tags: [tag], 'x-route': spec } as never })
+    app = app.route(
+      spec.method,
+      spec.path,
+      (context: unknown) => {
+        const { request, params, server, hub } = context as {
+          request: Request
+          params: Record<string, string>
+          server: Peer | null
+          hub: Hub
+        }
+        return serve(hub, spec, request, params, server)
+      },
+      { parse: 'none', detail: { operationId: spec.operationId, tags: [tag], 'x-route': spec } as never },
+    )
   }
   return app
 }

@@ -18,8 +18,20 @@ import { operatorWorkspace } from './workspaces'
 export const sessionSeconds = 30 * 24 * 3600
 
 /** A session that was just begun, with the value its cookie gets. */
-export interface BegunSession { cookie: string; view: { id: string; user: UserView; workspace_id: string; expires_at: string } }
-export interface UserView { id: string; email: string; name: string; operator: boolean; workspaces: { id: string; name: string; role: string }[]; version: number; created_at: string; updated_at: string }
+export interface BegunSession {
+  cookie: string
+  view: { id: string; user: UserView; workspace_id: string; expires_at: string }
+}
+export interface UserView {
+  id: string
+  email: string
+  name: string
+  operator: boolean
+  workspaces: { id: string; name: string; role: string }[]
+  version: number
+  created_at: string
+  updated_at: string
+}
 
 /**
  * Signs in by e-mail and password.
@@ -42,27 +54,52 @@ export async function signIn(ctx: Ctx, input: { email: string; password: string 
 /** Begins a session for somebody who proved who they are. */
 export async function beginSession(ctx: Ctx, user: User): Promise<BegunSession> {
   const { hub } = ctx
-  const [home] = await hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
-    .orderBy(asc(memberships.createdAt), asc(memberships.workspaceId)).limit(1)
+  const [home] = await hub.read
+    .select({ id: memberships.workspaceId })
+    .from(memberships)
+    .where(eq(memberships.userId, user.id))
+    .orderBy(asc(memberships.createdAt), asc(memberships.workspaceId))
+    .limit(1)
   if (!home) throw new Problem('invalid_login', 'This user belongs to no workspace.')
   const cookie = encodeBase64url(crypto.getRandomValues(new Uint8Array(32)))
   const now = hub.clock.now()
   const row = {
-    id: newId('ses'), tokenHash: sha256Hex(cookie), userId: user.id, workspaceId: home.id, ip: ctx.context.ip ?? '', userAgent: ctx.context.user_agent ?? '',
-    createdAt: now, seenAt: now, expiresAt: now + sessionSeconds * 1000,
+    id: newId('ses'),
+    tokenHash: sha256Hex(cookie),
+    userId: user.id,
+    workspaceId: home.id,
+    ip: ctx.context.ip ?? '',
+    userAgent: ctx.context.user_agent ?? '',
+    createdAt: now,
+    seenAt: now,
+    expiresAt: now + sessionSeconds * 1000,
   }
   await record(hub, async tx => {
     await tx.insert(sessions).values(row)
     return { result: undefined, audits: [signInEntry(ctx, user, home.id, 'success')] }
   })
-  return { cookie, view: { id: row.id, user: await userView(hub, user), workspace_id: home.id, expires_at: instant(row.expiresAt) } }
+  return {
+    cookie,
+    view: { id: row.id, user: await userView(hub, user), workspace_id: home.id, expires_at: instant(row.expiresAt) },
+  }
 }
 
 /** Ends the session of the request. */
 export async function signOut(ctx: Ctx, sessionId: string): Promise<void> {
   await record(ctx.hub, async tx => {
     await tx.delete(sessions).where(eq(sessions.id, sessionId))
-    return { result: undefined, audits: [{ workspaceId: ctx.workspaceId, action: 'account.session.delete', actor: ctx.actor, context: ctx.context, targets: [{ type: 'session', id: sessionId, name: null }] }] }
+    return {
+      result: undefined,
+      audits: [
+        {
+          workspaceId: ctx.workspaceId,
+          action: 'account.session.delete',
+          actor: ctx.actor,
+          context: ctx.context,
+          targets: [{ type: 'session', id: sessionId, name: null }],
+        },
+      ],
+    }
   })
 }
 
@@ -70,7 +107,10 @@ export async function signOut(ctx: Ctx, sessionId: string): Promise<void> {
 export async function touchSession(hub: Hub, id: string, workspaceId: string): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    await tx.update(sessions).set({ seenAt: now, expiresAt: now + sessionSeconds * 1000, workspaceId }).where(eq(sessions.id, id))
+    await tx
+      .update(sessions)
+      .set({ seenAt: now, expiresAt: now + sessionSeconds * 1000, workspaceId })
+      .where(eq(sessions.id, id))
     return { result: undefined }
   })
 }
@@ -85,34 +125,67 @@ export async function pruneSessions(hub: Hub): Promise<void> {
 
 /** A user as the API shows them, with the workspaces they belong to. */
 export async function userView(hub: Hub, user: User): Promise<UserView> {
-  const of = await hub.read.select({ id: workspaces.id, name: workspaces.name, role: memberships.role }).from(memberships)
-    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId)).where(eq(memberships.userId, user.id)).orderBy(asc(memberships.createdAt), asc(workspaces.id))
+  const of = await hub.read
+    .select({ id: workspaces.id, name: workspaces.name, role: memberships.role })
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(eq(memberships.userId, user.id))
+    .orderBy(asc(memberships.createdAt), asc(workspaces.id))
   return {
-    id: user.id, email: user.email, name: user.name, operator: user.isOperator, workspaces: of,
-    version: user.version, created_at: instant(user.createdAt), updated_at: instant(user.updatedAt),
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    operator: user.isOperator,
+    workspaces: of,
+    version: user.version,
+    created_at: instant(user.createdAt),
+    updated_at: instant(user.updatedAt),
   }
 }
 
 /** The user behind a session's request. */
 export async function signedInUser(ctx: Ctx): Promise<User> {
   if (ctx.actor.type !== 'user') throw new Problem('not_found', 'The credential is a token, and belongs to no user.')
-  const [row] = await ctx.hub.read.select().from(users).where(and(eq(users.id, ctx.actor.id)))
+  const [row] = await ctx.hub.read
+    .select()
+    .from(users)
+    .where(and(eq(users.id, ctx.actor.id)))
   return row!
 }
 
 function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure'): AuditDraft {
   const actor: AuditActor = { type: 'user', id: user.id, name: user.name, hint: null }
-  return { workspaceId, action: 'account.session.create', outcome, actor, context: ctx.context, targets: [{ type: 'user', id: user.id, name: user.name }] }
+  return {
+    workspaceId,
+    action: 'account.session.create',
+    outcome,
+    actor,
+    context: ctx.context,
+    targets: [{ type: 'user', id: user.id, name: user.name }],
+  }
 }
 
 /** A login that does not exist is written down as well, in the operator's log: the time of an answer must not tell which exist. */
 async function auditFailure(ctx: Ctx, user: User | null): Promise<void> {
   const { hub } = ctx
   const operators = await operatorWorkspace(hub.read)
-  const of = await hub.read.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user?.id ?? ''))
-  const audits: AuditDraft[] = user && of.length > 0 ? of.map(one => signInEntry(ctx, user, one.id, 'failure')) : [{
-    workspaceId: operators.id, action: 'account.session.create', outcome: 'failure', actor: ctx.actor, context: ctx.context, targets: [],
-    reason: 'There is no such login.',
-  }]
+  const of = await hub.read
+    .select({ id: memberships.workspaceId })
+    .from(memberships)
+    .where(eq(memberships.userId, user?.id ?? ''))
+  const audits: AuditDraft[] =
+    user && of.length > 0
+      ? of.map(one => signInEntry(ctx, user, one.id, 'failure'))
+      : [
+          {
+            workspaceId: operators.id,
+            action: 'account.session.create',
+            outcome: 'failure',
+            actor: ctx.actor,
+            context: ctx.context,
+            targets: [],
+            reason: 'There is no such login.',
+          },
+        ]
   await record(hub, async () => ({ result: undefined, audits }))
 }

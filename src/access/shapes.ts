@@ -5,16 +5,32 @@ import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words }
 import { roles, tokenModes } from './tables'
 
 const exampleToken = {
-  id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'backup script', mode: 'scoped', permissions: ['monitoring.write'], hint: 'bw_live_…7Kq2',
-  expires_at: null, last_used_at: null, last_used_ip: null, allowed_cidrs: [], resource_ids: [], created_by: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m', revoked_at: null,
-  version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
+  id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  name: 'backup script',
+  mode: 'scoped',
+  permissions: ['monitoring.write'],
+  hint: 'bw_live_…7Kq2',
+  expires_at: null,
+  last_used_at: null,
+  last_used_ip: null,
+  allowed_cidrs: [],
+  resource_ids: [],
+  created_by: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  revoked_at: null,
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
 }
 
 const tokenMembers = {
   id: Type.String({ description: 'Identifier.' }),
   name: Type.String({ description: 'Label given at creation.' }),
-  mode: Words(tokenModes, { description: '`scoped`: the permissions listed. `read_only`: read in every area. `full`: everything.' }),
-  permissions: Type.Array(Words(permissions), { description: 'What a scoped token may do; write implies read. Empty for the other modes.' }),
+  mode: Words(tokenModes, {
+    description: '`scoped`: the permissions listed. `read_only`: read in every area. `full`: everything.',
+  }),
+  permissions: Type.Array(Words(permissions), {
+    description: 'What a scoped token may do; write implies read. Empty for the other modes.',
+  }),
   hint: Type.String({ description: 'The token in masked form.' }),
   expires_at: MaybeInstant({ description: 'When it stops working; null is never.' }),
   last_used_at: MaybeInstant({ description: 'When it was last used.' }),
@@ -25,57 +41,126 @@ const tokenMembers = {
   revoked_at: MaybeInstant({ description: 'When it was revoked.' }),
   ...editable,
 }
-export const Token = Shape(tokenMembers, { $id: 'Token', description: 'An API token. Its value is told once, when it is made.', examples: [exampleToken] })
-export const NewToken = Shape({
-  ...tokenMembers,
-  token: Type.Optional(Type.String({ description: 'The token itself. Told once; keep it safe.' })),
-  secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell the token again.' })),
-}, { $id: 'NewToken', description: 'A token that was just made, with its value.', examples: [{ ...exampleToken, token: 'bw_live_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }] })
+export const Token = Shape(tokenMembers, {
+  $id: 'Token',
+  description: 'An API token. Its value is told once, when it is made.',
+  examples: [exampleToken],
+})
+export const NewToken = Shape(
+  {
+    ...tokenMembers,
+    token: Type.Optional(Type.String({ description: 'The token itself. Told once; keep it safe.' })),
+    secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell the token again.' })),
+  },
+  {
+    $id: 'NewToken',
+    description: 'A token that was just made, with its value.',
+    examples: [{ ...exampleToken, token: 'bw_live_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }],
+  },
+)
 export const TokenList = ListOf(Token)
-export const TokenInput = Shape({
-  name: Line({ minLength: 1, maxLength: 100, description: 'Label, to tell tokens apart.' }),
-  mode: Type.Optional(Words(tokenModes, { description: '`scoped` when absent.' })),
-  permissions: Type.Optional(Type.Array(Words(permissions), { uniqueItems: true, maxItems: permissions.length, description: 'Required for a scoped token, and only for it.' })),
-  expires_at: Type.Optional(MaybeInstant({ description: 'When it stops working.' })),
-  allowed_cidrs: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20, uniqueItems: true, description: 'Addresses or CIDR ranges it may be used from.' })),
-}, { $id: 'TokenInput', description: 'A token to make.', examples: [{ name: 'backup script', permissions: ['monitoring.write'] }] })
-export const TokenPatch = Shape({
-  name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Label.' })),
-}, { $id: 'TokenPatch', description: 'What of a token can be changed.', examples: [{ name: 'nightly backup' }] })
+export const TokenInput = Shape(
+  {
+    name: Line({ minLength: 1, maxLength: 100, description: 'Label, to tell tokens apart.' }),
+    mode: Type.Optional(Words(tokenModes, { description: '`scoped` when absent.' })),
+    permissions: Type.Optional(
+      Type.Array(Words(permissions), {
+        uniqueItems: true,
+        maxItems: permissions.length,
+        description: 'Required for a scoped token, and only for it.',
+      }),
+    ),
+    expires_at: Type.Optional(MaybeInstant({ description: 'When it stops working.' })),
+    allowed_cidrs: Type.Optional(
+      Type.Array(Type.String({ maxLength: 50 }), {
+        maxItems: 20,
+        uniqueItems: true,
+        description: 'Addresses or CIDR ranges it may be used from.',
+      }),
+    ),
+  },
+  {
+    $id: 'TokenInput',
+    description: 'A token to make.',
+    examples: [{ name: 'backup script', permissions: ['monitoring.write'] }],
+  },
+)
+export const TokenPatch = Shape(
+  {
+    name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Label.' })),
+  },
+  { $id: 'TokenPatch', description: 'What of a token can be changed.', examples: [{ name: 'nightly backup' }] },
+)
 export type TokenView = Static<typeof Token>
 export type TokenInput = Static<typeof TokenInput>
 export type TokenPatch = Static<typeof TokenPatch>
 
 const exampleUser = {
-  id: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m', email: 'ada@example.com', name: 'Ada', operator: true,
-  workspaces: [{ id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'default', role: 'owner' }], version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
+  id: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  email: 'ada@example.com',
+  name: 'Ada',
+  operator: true,
+  workspaces: [{ id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'default', role: 'owner' }],
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
 }
-export const User = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  email: Type.String({ description: 'Login.' }),
-  name: Type.String({ description: 'Name.' }),
-  operator: Type.Boolean({ description: 'Whether they run this installation.' }),
-  workspaces: Type.Array(Shape({ id: Type.String(), name: Type.String(), role: Words(roles) }), { description: 'Workspaces they belong to, with their role.' }),
-  ...editable,
-}, { $id: 'User', description: 'A person.', examples: [exampleUser] })
+export const User = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    email: Type.String({ description: 'Login.' }),
+    name: Type.String({ description: 'Name.' }),
+    operator: Type.Boolean({ description: 'Whether they run this installation.' }),
+    workspaces: Type.Array(Shape({ id: Type.String(), name: Type.String(), role: Words(roles) }), {
+      description: 'Workspaces they belong to, with their role.',
+    }),
+    ...editable,
+  },
+  { $id: 'User', description: 'A person.', examples: [exampleUser] },
+)
 
-export const Session = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  user: User,
-  workspace_id: Type.String({ description: 'The workspace that requests without Bailiwick-Workspace mean.' }),
-  expires_at: Instant({ description: 'When it ends without a further request.' }),
-}, { $id: 'Session', description: 'A sign-in; the cookie of the answer carries it.', examples: [{
-  id: 'ses_01jd8f3q7eeb9bv0w0r8c7hq2m', user: exampleUser, workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', expires_at: '2026-12-21T10:00:00.000Z',
-}] })
-export const SignIn = Shape({
-  email: Type.String({ format: 'email', description: 'Login.' }),
-  password: Type.String({ minLength: 1, maxLength: 1000, description: 'Password.' }),
-}, { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] })
+export const Session = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    user: User,
+    workspace_id: Type.String({ description: 'The workspace that requests without Bailiwick-Workspace mean.' }),
+    expires_at: Instant({ description: 'When it ends without a further request.' }),
+  },
+  {
+    $id: 'Session',
+    description: 'A sign-in; the cookie of the answer carries it.',
+    examples: [
+      {
+        id: 'ses_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        user: exampleUser,
+        workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        expires_at: '2026-12-21T10:00:00.000Z',
+      },
+    ],
+  },
+)
+export const SignIn = Shape(
+  {
+    email: Type.String({ format: 'email', description: 'Login.' }),
+    password: Type.String({ minLength: 1, maxLength: 1000, description: 'Password.' }),
+  },
+  { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] },
+)
 
-export const SetupState = Shape({ open: Type.Boolean({ description: 'Whether the first user is still to be made.' }) }, { $id: 'SetupState', description: 'Whether setup is open.', examples: [{ open: true }] })
-export const Setup = Shape({
-  token: Type.String({ maxLength: 200, description: 'From the setup link the hub prints at start.' }),
-  email: Type.String({ format: 'email', description: 'Login of the owner.' }),
-  password: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters.' }),
-  name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),
-}, { $id: 'Setup', description: 'The first user.', examples: [{ token: 'mO1xqmA8…', email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }] })
+export const SetupState = Shape(
+  { open: Type.Boolean({ description: 'Whether the first user is still to be made.' }) },
+  { $id: 'SetupState', description: 'Whether setup is open.', examples: [{ open: true }] },
+)
+export const Setup = Shape(
+  {
+    token: Type.String({ maxLength: 200, description: 'From the setup link the hub prints at start.' }),
+    email: Type.String({ format: 'email', description: 'Login of the owner.' }),
+    password: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters.' }),
+    name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),
+  },
+  {
+    $id: 'Setup',
+    description: 'The first user.',
+    examples: [{ token: 'mO1xqmA8…', email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }],
+  },
+)

@@ -27,74 +27,108 @@ export const plans = table('plans', {
   updatedAt: time('updated_at').notNull(),
 })
 
-export const workspaces = table('workspaces', {
-  id: text('id').primaryKey(),
-  name: text('name').notNull(),
-  planId: text('plan_id').notNull().references(() => plans.id),
-  // The operator's own, made at first start: it may reach private addresses.
-  isOperator: flag('is_operator').notNull(),
-  networkPolicy: json<{ allow_private: boolean; allow_ranges: string[] }>('network_policy').notNull(),
-  limitOverrides: json<Partial<PlanLimits>>('limit_overrides').notNull(),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [uniqueIndex('workspaces_name').on(t.name)])
+export const workspaces = table(
+  'workspaces',
+  {
+    id: text('id').primaryKey(),
+    name: text('name').notNull(),
+    planId: text('plan_id')
+      .notNull()
+      .references(() => plans.id),
+    // The operator's own, made at first start: it may reach private addresses.
+    isOperator: flag('is_operator').notNull(),
+    networkPolicy: json<{ allow_private: boolean; allow_ranges: string[] }>('network_policy').notNull(),
+    limitOverrides: json<Partial<PlanLimits>>('limit_overrides').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('workspaces_name').on(t.name)],
+)
 
-export const users = table('users', {
-  id: text('id').primaryKey(),
-  // Stored in lower case: addresses that differ in case alone are one login.
-  email: text('email').notNull(),
-  name: text('name').notNull(),
-  passwordHash: text('password_hash').notNull(),
-  isOperator: flag('is_operator').notNull(),
-  disabledAt: time('disabled_at'),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [uniqueIndex('users_email').on(t.email)])
+export const users = table(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    // Stored in lower case: addresses that differ in case alone are one login.
+    email: text('email').notNull(),
+    name: text('name').notNull(),
+    passwordHash: text('password_hash').notNull(),
+    isOperator: flag('is_operator').notNull(),
+    disabledAt: time('disabled_at'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('users_email').on(t.email)],
+)
 
 export const roles = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof roles)[number]
 
-export const memberships = table('memberships', {
-  workspaceId: text('workspace_id').notNull().references(() => workspaces.id, { onDelete: 'cascade' }),
-  userId: text('user_id').notNull().references(() => users.id, { onDelete: 'cascade' }),
-  role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
-  createdAt: time('created_at').notNull(),
-}, t => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('memberships_user').on(t.userId)])
+export const memberships = table(
+  'memberships',
+  {
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  t => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('memberships_user').on(t.userId)],
+)
 
-export const sessions = table('sessions', {
-  id: text('id').primaryKey(),
-  tokenHash: text('token_hash').notNull(),
-  userId: text('user_id').notNull().references(() => users.id, { onDelete: 'cascade' }),
-  // Where the user was last: the workspace of a request that names none.
-  workspaceId: text('workspace_id').notNull(),
-  ip: text('ip').notNull(),
-  userAgent: text('user_agent').notNull(),
-  createdAt: time('created_at').notNull(),
-  seenAt: time('seen_at').notNull(),
-  expiresAt: time('expires_at').notNull(),
-}, t => [uniqueIndex('sessions_token_hash').on(t.tokenHash), index('sessions_user').on(t.userId), index('sessions_expires').on(t.expiresAt)])
+export const sessions = table(
+  'sessions',
+  {
+    id: text('id').primaryKey(),
+    tokenHash: text('token_hash').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    // Where the user was last: the workspace of a request that names none.
+    workspaceId: text('workspace_id').notNull(),
+    ip: text('ip').notNull(),
+    userAgent: text('user_agent').notNull(),
+    createdAt: time('created_at').notNull(),
+    seenAt: time('seen_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  t => [
+    uniqueIndex('sessions_token_hash').on(t.tokenHash),
+    index('sessions_user').on(t.userId),
+    index('sessions_expires').on(t.expiresAt),
+  ],
+)
 
 export const tokenModes = ['scoped', 'read_only', 'full'] as const
 export type TokenMode = (typeof tokenModes)[number]
 
-export const tokens = table('tokens', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull().references(() => workspaces.id, { onDelete: 'cascade' }),
-  name: text('name').notNull(),
-  tokenHash: text('token_hash').notNull(),
-  hint: text('hint').notNull(),
-  mode: text('mode', { enum: [...tokenModes] as [TokenMode, ...TokenMode[]] }).notNull(),
-  permissions: json<Permission[]>('permissions').notNull(),
-  allowedCidrs: json<string[]>('allowed_cidrs').notNull(),
-  resourceIds: json<string[]>('resource_ids').notNull(),
-  createdBy: text('created_by').notNull(),
-  expiresAt: time('expires_at'),
-  lastUsedAt: time('last_used_at'),
-  lastUsedIp: text('last_used_ip'),
-  revokedAt: time('revoked_at'),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [uniqueIndex('tokens_hash').on(t.tokenHash), index('tokens_workspace').on(t.workspaceId, t.id)])
+export const tokens = table(
+  'tokens',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    tokenHash: text('token_hash').notNull(),
+    hint: text('hint').notNull(),
+    mode: text('mode', { enum: [...tokenModes] as [TokenMode, ...TokenMode[]] }).notNull(),
+    permissions: json<Permission[]>('permissions').notNull(),
+    allowedCidrs: json<string[]>('allowed_cidrs').notNull(),
+    resourceIds: json<string[]>('resource_ids').notNull(),
+    createdBy: text('created_by').notNull(),
+    expiresAt: time('expires_at'),
+    lastUsedAt: time('last_used_at'),
+    lastUsedIp: text('last_used_ip'),
+    revokedAt: time('revoked_at'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('tokens_hash').on(t.tokenHash), index('tokens_workspace').on(t.workspaceId, t.id)],
+)

@@ -1,7 +1,13 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  looksLikeApiToken, looksLikeIngestToken, newApiToken, newIngestToken, tokenHint, tokenKind, tokenPattern,
+  looksLikeApiToken,
+  looksLikeIngestToken,
+  newApiToken,
+  newIngestToken,
+  tokenHint,
+  tokenKind,
+  tokenPattern,
 } from './token-format'
 import type { IngestTokenKind } from './token-format'
 

@@ -25,13 +25,21 @@ type TokenRow = typeof tokens.$inferSelect
 type MadeToken = TokenView & { token: string }
 
 export const tokenListing: Listing<TokenRow> = {
-  name: 'tokens', table: tokens as never, id: tokens.id, idOf: row => row.id, owner: tokens.workspaceId, defaultSort: '-id',
+  name: 'tokens',
+  table: tokens as never,
+  id: tokens.id,
+  idOf: row => row.id,
+  owner: tokens.workspaceId,
+  defaultSort: '-id',
   filters: {
     mode: wordsFilter(tokens.mode, tokenModes, 'Only tokens of these modes.'),
     q: searchFilter([tokens.name], 'Only tokens whose name holds this text.'),
     ...timeFilters('created_at', tokens.createdAt),
   },
-  sorts: { name: { column: tokens.name, read: row => row.name }, created_at: { column: tokens.createdAt, read: row => row.createdAt } },
+  sorts: {
+    name: { column: tokens.name, read: row => row.name },
+    created_at: { column: tokens.createdAt, read: row => row.createdAt },
+  },
 }
 
 export const listTokens = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<TokenView>> =>
@@ -39,7 +47,10 @@ export const listTokens = (ctx: Ctx, query: Record<string, unknown>): Promise<Pa
 
 /** @throws Problem 404 */
 export async function getToken(ctx: Ctx, id: string): Promise<TokenView> {
-  const [row] = await ctx.hub.read.select().from(tokens).where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId)))
+  const [row] = await ctx.hub.read
+    .select()
+    .from(tokens)
+    .where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('token')
   return tokenView(ctx.hub, row)
 }
@@ -53,14 +64,23 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
   checkInput(ctx, input, mode)
   const wanted = mode === 'full' ? fullAccess : mode === 'read_only' ? readOnly : granted(input.permissions ?? [])
   for (const one of wanted) {
-    if (!ctx.permissions.has(one)) throw new Problem('insufficient_permission', `A token can only make tokens that may do no more than itself; ${one} is missing.`, { members: { required_permission: one } })
+    if (!ctx.permissions.has(one))
+      throw new Problem(
+        'insufficient_permission',
+        `A token can only make tokens that may do no more than itself; ${one} is missing.`,
+        { members: { required_permission: one } },
+      )
   }
   return change(ctx, 'account.token.create', async tx => {
     await refuseMorePower(tx, ctx, mode)
     await refuseOverLimit(tx, ctx, 'tokens', () => countTokens(tx, ctx.workspaceId))
     const { row, token } = await insertToken(tx, ctx.hub, {
-      workspaceId: ctx.workspaceId, name: input.name, mode, permissions: input.permissions ?? [], createdBy: ctx.actor.id,
-      ...await withinMaker(tx, ctx, input),
+      workspaceId: ctx.workspaceId,
+      name: input.name,
+      mode,
+      permissions: input.permissions ?? [],
+      createdBy: ctx.actor.id,
+      ...(await withinMaker(tx, ctx, input)),
     })
     const view = tokenView(ctx.hub, row)
     return { result: { ...view, token }, target: target('token', row), after: view }
@@ -68,15 +88,24 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
 }
 
 /** Makes a token from the command line, on behalf of whoever may read the data folder. Returns the value. */
-export async function createTokenAsOperator(hub: Hub, input: { workspaceId: string; name: string; mode: TokenMode; permissions: Permission[]; expiresAt: number | null }): Promise<string> {
+export async function createTokenAsOperator(
+  hub: Hub,
+  input: { workspaceId: string; name: string; mode: TokenMode; permissions: Permission[]; expiresAt: number | null },
+): Promise<string> {
   return await record(hub, async tx => {
     const { row, token } = await insertToken(tx, hub, { ...input, createdBy: 'cli', allowedCidrs: [] })
     return {
       result: token,
-      audits: [{
-        workspaceId: input.workspaceId, action: 'account.token.create', actor: { ...systemActor('command line'), type: 'operator' },
-        context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' }, targets: [target('token', row)], after: tokenView(hub, row),
-      }],
+      audits: [
+        {
+          workspaceId: input.workspaceId,
+          action: 'account.token.create',
+          actor: { ...systemActor('command line'), type: 'operator' },
+          context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' },
+          targets: [target('token', row)],
+          after: tokenView(hub, row),
+        },
+      ],
     }
   })
 }
@@ -86,9 +115,18 @@ export function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Promise<To
   return change(ctx, 'account.token.update', async tx => {
     const row = await tokenOf(tx, ctx, id)
     requireMatch(ctx, row)
-    const [after] = await tx.update(tokens).set({ name: patch.name ?? row.name, version: row.version + 1, updatedAt: ctx.hub.clock.now() }).where(eq(tokens.id, id)).returning()
+    const [after] = await tx
+      .update(tokens)
+      .set({ name: patch.name ?? row.name, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .where(eq(tokens.id, id))
+      .returning()
     forgetCallers(ctx.hub)
-    return { result: tokenView(ctx.hub, after!), target: target('token', row), before: tokenView(ctx.hub, row), after: tokenView(ctx.hub, after!) }
+    return {
+      result: tokenView(ctx.hub, after!),
+      target: target('token', row),
+      before: tokenView(ctx.hub, row),
+      after: tokenView(ctx.hub, after!),
+    }
   })
 }
 
@@ -102,7 +140,11 @@ export async function revokeToken(ctx: Ctx, id: string): Promise<void> {
     requireMatch(ctx, row)
     if (row.revokedAt !== null) return { result: undefined, target: target('token', row), reason: 'It was revoked before.' }
     const now = ctx.hub.clock.now()
-    const [after] = await tx.update(tokens).set({ revokedAt: now, version: row.version + 1, updatedAt: now }).where(eq(tokens.id, id)).returning()
+    const [after] = await tx
+      .update(tokens)
+      .set({ revokedAt: now, version: row.version + 1, updatedAt: now })
+      .where(eq(tokens.id, id))
+      .returning()
     return { result: undefined, target: target('token', row), before: tokenView(ctx.hub, row), after: tokenView(ctx.hub, after!) }
   })
   forgetCallers(ctx.hub)
@@ -111,10 +153,19 @@ export async function revokeToken(ctx: Ctx, id: string): Promise<void> {
 function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
   const errors: FieldProblem[] = []
   const wrong = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
-  if (mode === 'scoped' && !input.permissions?.length) wrong('#/permissions', 'required', 'is required for a scoped token: name at least one permission, or choose the mode read_only or full.')
+  if (mode === 'scoped' && !input.permissions?.length)
+    wrong(
+      '#/permissions',
+      'required',
+      'is required for a scoped token: name at least one permission, or choose the mode read_only or full.',
+    )
   if (mode !== 'scoped' && input.permissions?.length) wrong('#/permissions', 'not_allowed', `does not go with the mode ${mode}.`)
-  if (input.expires_at && Date.parse(input.expires_at) <= ctx.hub.clock.now()) wrong('#/expires_at', 'in_the_past', 'must lie in the future.')
-  input.allowed_cidrs?.forEach((one, place) => { if (!parseRange(one)) wrong(`#/allowed_cidrs/${place}`, 'format', 'must be an IP address or a CIDR range such as 192.0.2.0/24.') })
+  if (input.expires_at && Date.parse(input.expires_at) <= ctx.hub.clock.now())
+    wrong('#/expires_at', 'in_the_past', 'must lie in the future.')
+  input.allowed_cidrs?.forEach((one, place) => {
+    if (!parseRange(one))
+      wrong(`#/allowed_cidrs/${place}`, 'format', 'must be an IP address or a CIDR range such as 192.0.2.0/24.')
+  })
   if (errors.length > 0) throw invalid(errors)
 }
 
@@ -136,45 +187,87 @@ async function withinMaker(tx: Tx, ctx: Ctx, input: TokenInput): Promise<{ expir
   const maker = await tokenOf(tx, ctx, ctx.actor.id)
   const errors: FieldProblem[] = []
   if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
-    errors.push({ pointer: '#/expires_at', code: 'beyond_maker', detail: `must not lie after ${instant(maker.expiresAt)}, when the token that makes it ends.` })
+    errors.push({
+      pointer: '#/expires_at',
+      code: 'beyond_maker',
+      detail: `must not lie after ${instant(maker.expiresAt)}, when the token that makes it ends.`,
+    })
   }
   const bounds = maker.allowedCidrs.map(one => parseRange(one)!)
   allowedCidrs.forEach((one, place) => {
     const range = parseRange(one)!
     if (bounds.length > 0 && !bounds.some(bound => bound[1] <= range[1] && inRanges(range[0], [bound]))) {
-      errors.push({ pointer: `#/allowed_cidrs/${place}`, code: 'beyond_maker', detail: 'must lie within the addresses of the token that makes it.' })
+      errors.push({
+        pointer: `#/allowed_cidrs/${place}`,
+        code: 'beyond_maker',
+        detail: 'must lie within the addresses of the token that makes it.',
+      })
     }
   })
   if (errors.length > 0) throw invalid(errors)
   return { expiresAt: expiresAt ?? maker.expiresAt, allowedCidrs: allowedCidrs.length > 0 ? allowedCidrs : maker.allowedCidrs }
 }
 
-async function insertToken(tx: Tx, hub: Hub, given: Pick<TokenRow, 'workspaceId' | 'name' | 'mode' | 'permissions' | 'createdBy' | 'expiresAt' | 'allowedCidrs'>): Promise<{ row: TokenRow; token: string }> {
+async function insertToken(
+  tx: Tx,
+  hub: Hub,
+  given: Pick<TokenRow, 'workspaceId' | 'name' | 'mode' | 'permissions' | 'createdBy' | 'expiresAt' | 'allowedCidrs'>,
+): Promise<{ row: TokenRow; token: string }> {
   const token = newApiToken()
   const now = hub.clock.now()
-  const [row] = await tx.insert(tokens).values({
-    id: newId('tok'), ...given, tokenHash: sha256Hex(token), hint: tokenHint(token), resourceIds: [], version: 1, createdAt: now, updatedAt: now,
-  }).returning()
+  const [row] = await tx
+    .insert(tokens)
+    .values({
+      id: newId('tok'),
+      ...given,
+      tokenHash: sha256Hex(token),
+      hint: tokenHint(token),
+      resourceIds: [],
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning()
   return { row: row!, token }
 }
 
 async function tokenOf(tx: Tx, ctx: Ctx, id: string): Promise<TokenRow> {
-  const [row] = await locking(tx.select().from(tokens).where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId))))
+  const [row] = await locking(
+    tx
+      .select()
+      .from(tokens)
+      .where(and(eq(tokens.id, id), eq(tokens.workspaceId, ctx.workspaceId))),
+  )
   if (!row) throw notFound('token')
   return row
 }
 
 /** Tokens that count against the plan: those not revoked. */
 async function countTokens(tx: Tx, workspaceId: string): Promise<number> {
-  const [row] = await tx.select({ n: count() }).from(tokens).where(and(eq(tokens.workspaceId, workspaceId), isNull(tokens.revokedAt)))
+  const [row] = await tx
+    .select({ n: count() })
+    .from(tokens)
+    .where(and(eq(tokens.workspaceId, workspaceId), isNull(tokens.revokedAt)))
   return row!.n
 }
 
 function tokenView(hub: Hub, row: TokenRow): TokenView {
   const noted = notedUse(hub, row.id)
   return {
-    id: row.id, name: row.name, mode: row.mode, permissions: row.permissions, hint: row.hint, expires_at: instant(row.expiresAt),
-    last_used_at: instant(noted?.at ?? row.lastUsedAt), last_used_ip: noted?.ip ?? row.lastUsedIp, allowed_cidrs: row.allowedCidrs, resource_ids: row.resourceIds,
-    created_by: row.createdBy, revoked_at: instant(row.revokedAt), version: row.version, created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+    id: row.id,
+    name: row.name,
+    mode: row.mode,
+    permissions: row.permissions,
+    hint: row.hint,
+    expires_at: instant(row.expiresAt),
+    last_used_at: instant(noted?.at ?? row.lastUsedAt),
+    last_used_ip: noted?.ip ?? row.lastUsedIp,
+    allowed_cidrs: row.allowedCidrs,
+    resource_ids: row.resourceIds,
+    created_by: row.createdBy,
+    revoked_at: instant(row.revokedAt),
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
   }
 }

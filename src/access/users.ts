@@ -19,8 +19,18 @@ import { operatorWorkspace } from './workspaces'
 export type User = typeof users.$inferSelect
 
 /** A new person, as the command line and the setup page give them. */
-export interface NewUser { email: string; name: string; password: string; role: Role; workspaceId: string; isOperator: boolean }
-interface By { actor: AuditActor; context: AuditContext }
+export interface NewUser {
+  email: string
+  name: string
+  password: string
+  role: Role
+  workspaceId: string
+  isOperator: boolean
+}
+interface By {
+  actor: AuditActor
+  context: AuditContext
+}
 
 export async function hasUsers(read: Reader): Promise<boolean> {
   const [row] = await read.select({ n: count() }).from(users)
@@ -40,7 +50,10 @@ export async function setupToken(hub: Hub): Promise<string> {
  * Makes the first person: owner of the operator's workspace, and operator.
  * @throws Problem 403 `setup_closed` when the token is wrong or somebody was first; 429 after too many wrong ones from one address
  */
-export async function completeSetup(ctx: Ctx, input: { token: string; email: string; password: string; name: string }): Promise<User> {
+export async function completeSetup(
+  ctx: Ctx,
+  input: { token: string; email: string; password: string; name: string },
+): Promise<User> {
   const { hub } = ctx
   const buckets = [failedCredentials(ctx.context.ip ?? '', hub.config.failedCredentialsPerMinute)]
   await unlessGuessing(hub, buckets, async () => {
@@ -50,12 +63,19 @@ export async function completeSetup(ctx: Ctx, input: { token: string; email: str
   })
   if (await hasUsers(hub.read)) throw new Problem('setup_closed', 'The first user exists already; sign in instead.')
   const workspace = await operatorWorkspace(hub.read)
-  return await addUser(hub, 'account.setup.complete', { ...input, role: 'owner', workspaceId: workspace.id, isOperator: true }, null, async tx => {
-    // Two browsers with the same link: the row of the workspace makes them take turns.
-    await tx.update(workspaces).set({ updatedAt: hub.clock.now() }).where(eq(workspaces.id, workspace.id))
-    const [row] = await tx.select({ n: count() }).from(users)
-    if (row!.n > 0) throw new Problem('setup_closed', 'The first user exists already; sign in instead.')
-  }, ctx.context)
+  return await addUser(
+    hub,
+    'account.setup.complete',
+    { ...input, role: 'owner', workspaceId: workspace.id, isOperator: true },
+    null,
+    async tx => {
+      // Two browsers with the same link: the row of the workspace makes them take turns.
+      await tx.update(workspaces).set({ updatedAt: hub.clock.now() }).where(eq(workspaces.id, workspace.id))
+      const [row] = await tx.select({ n: count() }).from(users)
+      if (row!.n > 0) throw new Problem('setup_closed', 'The first user exists already; sign in instead.')
+    },
+    ctx.context,
+  )
 }
 
 /**
@@ -64,13 +84,26 @@ export async function completeSetup(ctx: Ctx, input: { token: string; email: str
  * @throws Problem 409 `already_exists`
  */
 export async function addUser(
-  hub: Hub, action: string, input: NewUser, by: By | null, before?: (tx: Tx) => Promise<void>, context?: AuditContext,
+  hub: Hub,
+  action: string,
+  input: NewUser,
+  by: By | null,
+  before?: (tx: Tx) => Promise<void>,
+  context?: AuditContext,
 ): Promise<User> {
   const email = input.email.trim().toLowerCase()
   const passwordHash = await hashPassword(input.password)
   const now = hub.clock.now()
   const row: User = {
-    id: newId('usr'), email, name: input.name, passwordHash, isOperator: input.isOperator, disabledAt: null, version: 1, createdAt: now, updatedAt: now,
+    id: newId('usr'),
+    email,
+    name: input.name,
+    passwordHash,
+    isOperator: input.isOperator,
+    disabledAt: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
   }
   try {
     await record(hub, async (tx): Promise<Recorded<void>> => {
@@ -79,10 +112,16 @@ export async function addUser(
       await tx.insert(memberships).values({ workspaceId: input.workspaceId, userId: row.id, role: input.role, createdAt: now })
       return {
         result: undefined,
-        audits: [{
-          workspaceId: input.workspaceId, action, actor: by?.actor ?? { type: 'user', id: row.id, name: row.name, hint: null }, context: by?.context ?? context!,
-          targets: [{ type: 'user', id: row.id, name: row.name }], after: { email, name: row.name, role: input.role, operator: input.isOperator },
-        }],
+        audits: [
+          {
+            workspaceId: input.workspaceId,
+            action,
+            actor: by?.actor ?? { type: 'user', id: row.id, name: row.name, hint: null },
+            context: by?.context ?? context!,
+            targets: [{ type: 'user', id: row.id, name: row.name }],
+            after: { email, name: row.name, role: input.role, operator: input.isOperator },
+          },
+        ],
       }
     })
   } catch (error) {
@@ -96,7 +135,10 @@ export async function addUser(
 export async function setPassword(hub: Hub, user: User, password: string, by: By): Promise<void> {
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
-    await tx.update(users).set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 }).where(eq(users.id, user.id))
+    await tx
+      .update(users)
+      .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
+      .where(eq(users.id, user.id))
     await tx.delete(sessions).where(eq(sessions.userId, user.id))
     return { result: undefined, audits: await auditOfUser(tx, user, 'account.user.set_password', by) }
   })
@@ -107,9 +149,15 @@ export async function setPassword(hub: Hub, user: User, password: string, by: By
 export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: By): Promise<void> {
   await record(hub, async tx => {
     const now = hub.clock.now()
-    await tx.update(users).set({ disabledAt: disabled ? now : null, updatedAt: now, version: user.version + 1 }).where(eq(users.id, user.id))
+    await tx
+      .update(users)
+      .set({ disabledAt: disabled ? now : null, updatedAt: now, version: user.version + 1 })
+      .where(eq(users.id, user.id))
     if (disabled) await tx.delete(sessions).where(eq(sessions.userId, user.id))
-    return { result: undefined, audits: await auditOfUser(tx, user, disabled ? 'account.user.disable' : 'account.user.enable', by) }
+    return {
+      result: undefined,
+      audits: await auditOfUser(tx, user, disabled ? 'account.user.disable' : 'account.user.enable', by),
+    }
   })
 }
 
@@ -121,5 +169,10 @@ export async function findUser(read: Reader, email: string): Promise<User | null
 /** One entry in the log of each workspace the user belongs to. */
 async function auditOfUser(tx: Tx, user: User, action: string, by: By) {
   const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
-  return of.map(workspace => ({ workspaceId: workspace.id, action, ...by, targets: [{ type: 'user', id: user.id, name: user.name }] }))
+  return of.map(workspace => ({
+    workspaceId: workspace.id,
+    action,
+    ...by,
+    targets: [{ type: 'user', id: user.id, name: user.name }],
+  }))
 }

@@ -15,45 +15,100 @@ const limits = {
   event_feed_days: Limit('Days the event feed is kept.'),
   audit_days: Limit('Days the audit log is kept.'),
 }
-export const Plan = Shape({
-  id: Type.String({ description: 'Identifier, such as `free`.' }),
-  title: Type.String({ description: 'Name for people.' }),
-  api_access: Words(['none', 'read', 'full'], { description: 'What tokens of its workspaces may do.' }),
-  limits: Shape(limits, { description: 'Limits; null is none.' }),
-  default: Type.Boolean({ description: 'Whether new workspaces get it.' }),
-  ...editable,
-}, { $id: 'Plan', description: 'What a workspace may use.', examples: [{
-  id: 'free', title: 'Free', api_access: 'read', default: true,
-  limits: {
-    requests_per_minute_per_token: 60, requests_per_hour_per_workspace: 1000, webhook_endpoints: 2, deliveries_per_minute: 120, tokens: 5, heartbeats: 20,
-    concurrent_requests_per_token: 20, delivery_log_days: 7, event_feed_days: 7, audit_days: 30,
+export const Plan = Shape(
+  {
+    id: Type.String({ description: 'Identifier, such as `free`.' }),
+    title: Type.String({ description: 'Name for people.' }),
+    api_access: Words(['none', 'read', 'full'], { description: 'What tokens of its workspaces may do.' }),
+    limits: Shape(limits, { description: 'Limits; null is none.' }),
+    default: Type.Boolean({ description: 'Whether new workspaces get it.' }),
+    ...editable,
   },
-  version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
-}] })
+  {
+    $id: 'Plan',
+    description: 'What a workspace may use.',
+    examples: [
+      {
+        id: 'free',
+        title: 'Free',
+        api_access: 'read',
+        default: true,
+        limits: {
+          requests_per_minute_per_token: 60,
+          requests_per_hour_per_workspace: 1000,
+          webhook_endpoints: 2,
+          deliveries_per_minute: 120,
+          tokens: 5,
+          heartbeats: 20,
+          concurrent_requests_per_token: 20,
+          delivery_log_days: 7,
+          event_feed_days: 7,
+          audit_days: 30,
+        },
+        version: 1,
+        created_at: '2026-11-21T10:00:00.000Z',
+        updated_at: '2026-11-21T10:00:00.000Z',
+      },
+    ],
+  },
+)
 export const PlanList = Shape({ data: Type.Array(Plan) }, { $id: 'PlanList', description: 'Every plan.' })
 export type PlanView = Static<typeof Plan>
 
 const name = Line({ minLength: 1, maxLength: 100, description: 'Name, unique in this installation.' })
 const plan = Type.String({ minLength: 1, maxLength: 100, description: 'Id of its plan.' })
-const network_policy = Shape({
-  allow_private: Type.Boolean({ description: 'Whether calls on its behalf may reach private and loopback addresses, over plain HTTP too.' }),
-  allow_ranges: Type.Array(Type.String({ maxLength: 255 }), { maxItems: 100, uniqueItems: true, description: 'CIDR ranges, addresses and host names that may be reached besides.' }),
-}, { description: 'Where calls on its behalf may go.' })
+const network_policy = Shape(
+  {
+    allow_private: Type.Boolean({
+      description: 'Whether calls on its behalf may reach private and loopback addresses, over plain HTTP too.',
+    }),
+    allow_ranges: Type.Array(Type.String({ maxLength: 255 }), {
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'CIDR ranges, addresses and host names that may be reached besides.',
+    }),
+  },
+  { description: 'Where calls on its behalf may go.' },
+)
 
 const example = {
-  id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'acme', plan: 'pro', operator: false, network_policy: { allow_private: false, allow_ranges: [] },
-  version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
+  id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  name: 'acme',
+  plan: 'pro',
+  operator: false,
+  network_policy: { allow_private: false, allow_ranges: [] },
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
 }
-export const Workspace = Shape({
-  id: Type.String({ description: 'Identifier.' }), name, plan,
-  operator: Type.Boolean({ description: 'Whether it is the operator’s own.' }),
-  network_policy, ...editable,
-}, { $id: 'Workspace', description: 'What owns everything of one customer.', examples: [example] })
+export const Workspace = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    name,
+    plan,
+    operator: Type.Boolean({ description: 'Whether it is the operator’s own.' }),
+    network_policy,
+    ...editable,
+  },
+  { $id: 'Workspace', description: 'What owns everything of one customer.', examples: [example] },
+)
 export const WorkspaceList = ListOf(Workspace)
-export const WorkspaceInput = Shape({ name, plan: Type.Optional(plan) }, { $id: 'WorkspaceInput', description: 'A workspace to make.', examples: [{ name: 'acme', plan: 'pro' }] })
-export const WorkspacePatch = Shape({
-  name: Type.Optional(name), plan: Type.Optional(plan), network_policy: Type.Optional(network_policy),
-}, { $id: 'WorkspacePatch', description: 'What of a workspace is to change. The network policy is replaced whole.', examples: [{ network_policy: { allow_private: false, allow_ranges: ['192.0.2.0/24'] } }] })
+export const WorkspaceInput = Shape(
+  { name, plan: Type.Optional(plan) },
+  { $id: 'WorkspaceInput', description: 'A workspace to make.', examples: [{ name: 'acme', plan: 'pro' }] },
+)
+export const WorkspacePatch = Shape(
+  {
+    name: Type.Optional(name),
+    plan: Type.Optional(plan),
+    network_policy: Type.Optional(network_policy),
+  },
+  {
+    $id: 'WorkspacePatch',
+    description: 'What of a workspace is to change. The network policy is replaced whole.',
+    examples: [{ network_policy: { allow_private: false, allow_ranges: ['192.0.2.0/24'] } }],
+  },
+)
 export type WorkspaceView = Static<typeof Workspace>
 export type WorkspaceInput = Static<typeof WorkspaceInput>
 export type WorkspacePatch = Static<typeof WorkspacePatch>

@@ -19,17 +19,35 @@ export async function prepareInstance(hub: Hub): Promise<void> {
     await hub.keys.checkCanary(tx)
     const now = hub.clock.now()
     // Whoever inserts this row first makes the rest; the others find it there.
-    const first = await tx.insert(instanceFacts).values({ name: 'instance_id', value: newUuid4() }).onConflictDoNothing().returning({ name: instanceFacts.name })
+    const first = await tx
+      .insert(instanceFacts)
+      .values({ name: 'instance_id', value: newUuid4() })
+      .onConflictDoNothing()
+      .returning({ name: instanceFacts.name })
     if (first.length === 0) return { result: undefined }
     const stamps = { version: 1, createdAt: now, updatedAt: now }
     await tx.insert(plans).values(firstPlans.map(plan => ({ ...plan, ...stamps })))
     const id = newId('ws')
     await tx.insert(workspaces).values({
-      id, name: 'default', planId: 'unlimited', isOperator: true, networkPolicy: { allow_private: true, allow_ranges: [] }, limitOverrides: {}, ...stamps,
+      id,
+      name: 'default',
+      planId: 'unlimited',
+      isOperator: true,
+      networkPolicy: { allow_private: true, allow_ranges: [] },
+      limitOverrides: {},
+      ...stamps,
     })
     return {
       result: undefined,
-      audits: [{ workspaceId: id, action: 'account.workspace.create', actor: systemActor('first start'), context: jobContext, targets: [{ type: 'workspace', id, name: 'default' }] }],
+      audits: [
+        {
+          workspaceId: id,
+          action: 'account.workspace.create',
+          actor: systemActor('first start'),
+          context: jobContext,
+          targets: [{ type: 'workspace', id, name: 'default' }],
+        },
+      ],
     }
   })
 }
@@ -42,13 +60,19 @@ export async function operatorWorkspace(read: Reader): Promise<Workspace> {
 
 /** A workspace by id or by name. */
 export async function findWorkspace(read: Reader, idOrName: string): Promise<Workspace | null> {
-  const [row] = await read.select().from(workspaces).where(or(eq(workspaces.id, idOrName), eq(workspaces.name, idOrName)))
+  const [row] = await read
+    .select()
+    .from(workspaces)
+    .where(or(eq(workspaces.id, idOrName), eq(workspaces.name, idOrName)))
   return row ?? null
 }
 
 /** The limits of a workspace: its plan's, with its overrides. */
 export async function limitsOf(read: Reader, workspaceId: string): Promise<PlanLimits> {
-  const [row] = await read.select({ limits: plans.limits, overrides: workspaces.limitOverrides }).from(workspaces)
-    .innerJoin(plans, eq(plans.id, workspaces.planId)).where(eq(workspaces.id, workspaceId))
+  const [row] = await read
+    .select({ limits: plans.limits, overrides: workspaces.limitOverrides })
+    .from(workspaces)
+    .innerJoin(plans, eq(plans.id, workspaces.planId))
+    .where(eq(workspaces.id, workspaceId))
   return { ...row!.limits, ...row!.overrides }
 }

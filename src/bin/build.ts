@@ -4,9 +4,16 @@ import { version } from '../core/version'
 // Makes the three programs in dist/. `bun src/bin/build.ts [--target bun-linux-arm64] [--outdir DIR]`
 // Names stay as written (no full --minify): Elysia reads the text of handlers, and renaming breaks what it finds there.
 const flags = [
-  '--compile', '--bytecode', '--format=esm', '--splitting', '--sourcemap', '--minify-syntax', '--minify-whitespace',
+  '--compile',
+  '--bytecode',
+  '--format=esm',
+  '--splitting',
+  '--sourcemap',
+  '--minify-syntax',
+  '--minify-whitespace',
   // A program must not take settings, or code to run first, from whatever folder it is started in.
-  '--no-compile-autoload-dotenv', '--no-compile-autoload-bunfig',
+  '--no-compile-autoload-dotenv',
+  '--no-compile-autoload-bunfig',
 ]
 // Workers of the hub are listed here beside it: the compiled program finds an entry point only in the entry's own folder.
 const programs = [
@@ -20,9 +27,13 @@ const folder = option('--outdir') ?? 'dist'
 mkdirSync(folder, { recursive: true })
 for (const { name, entries } of programs) {
   const file = `${folder}/${name}`
-  const { exitCode } = Bun.spawnSync([process.execPath, 'build', ...flags, ...(target ? [`--target=${target}`] : []), ...entries, '--outfile', file], {
-    stdout: 'ignore', stderr: 'inherit',
-  })
+  const { exitCode } = Bun.spawnSync(
+    [process.execPath, 'build', ...flags, ...(target ? [`--target=${target}`] : []), ...entries, '--outfile', file],
+    {
+      stdout: 'ignore',
+      stderr: 'inherit',
+    },
+  )
   if (exitCode !== 0) process.exit(exitCode)
   process.stdout.write(`${file}  ${version}  ${Math.round(statSync(file).size / 1e6)} MB\n`)
 }

@@ -2,8 +2,12 @@ import type { Command } from 'commander'
 import type { EndWith } from '.'
 
 export function addAgent(program: Command, endWith: EndWith): void {
-  program.command('agent').description('Run as the server agent: the same program as bailiwick-agent.')
-    .helpOption(false).allowUnknownOption().argument('[args...]')
+  program
+    .command('agent')
+    .description('Run as the server agent: the same program as bailiwick-agent.')
+    .helpOption(false)
+    .allowUnknownOption()
+    .argument('[args...]')
     .action(async (args: string[]) => {
       const { runAgent } = await import('../agent/run')
       const { code, out, err } = runAgent(args)

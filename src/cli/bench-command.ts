@@ -8,11 +8,17 @@ import { addBareServer } from './bench/bare'
 import type { Bench, Report } from './bench/bench'
 
 export function addBench(program: Command): void {
-  const command = program.command('bench').description('Measure this program on this machine; everything runs here.').addHelpText('after', `
+  const command = program
+    .command('bench')
+    .description('Measure this program on this machine; everything runs here.')
+    .addHelpText(
+      'after',
+      `
 Prints figures; no figure is judged.
 
 Examples:
-  bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`)
+  bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`,
+    )
   for (const bench of benches) addOne(command, bench)
   addBareServer(command)
 }
@@ -20,14 +26,24 @@ Examples:
 function addOne(command: Command, bench: Bench): void {
   const one = command.command(bench.name).description(bench.summary)
   for (const option of bench.options) one.option(`--${option.name} <value>`, option.meaning, option.default)
-  one.option('--json <file>', 'also write the figures as JSON')
-    .addHelpText('after', `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`)
+  one
+    .option('--json <file>', 'also write the figures as JSON')
+    .addHelpText(
+      'after',
+      `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`,
+    )
     .action(async ({ json, ...values }: Record<string, string>) => {
-      const args = Object.fromEntries(bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]))
+      const args = Object.fromEntries(
+        bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]),
+      )
       const startedAt = instant(systemClock.now())
       const report = await bench.run(args)
       print(report)
-      if (json) writeFileSync(json, `${JSON.stringify({ bench: bench.name, version, started_at: startedAt, machine: machine(), args, ...report }, null, 2)}\n`)
+      if (json)
+        writeFileSync(
+          json,
+          `${JSON.stringify({ bench: bench.name, version, started_at: startedAt, machine: machine(), args, ...report }, null, 2)}\n`,
+        )
     })
 }
 
@@ -38,9 +54,17 @@ function print({ figures, notes = [] }: Report): void {
 }
 
 /** Four digits tell all that a measurement knows. */
-const rounded = (value: number) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4))))
+const rounded = (value: number) =>
+  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))
 
 /** As commander names the value of `--two-words`. */
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
-const machine = () => ({ cpu: cpus()[0]?.model ?? '', cores: cpus().length, memory_bytes: totalmem(), platform: process.platform, arch: process.arch, bun: Bun.version })
+const machine = () => ({
+  cpu: cpus()[0]?.model ?? '',
+  cores: cpus().length,
+  memory_bytes: totalmem(),
+  platform: process.platform,
+  arch: process.arch,
+  bun: Bun.version,
+})

@@ -11,7 +11,11 @@ import { failureText } from './failure'
 import { readConfig, type SettingFlags } from './settings'
 
 /** What one check found, with what to do about it. `warn` is worth a look and keeps nothing from running. */
-export interface Finding { check: string; verdict: 'ok' | 'warn' | 'fail'; says: string }
+export interface Finding {
+  check: string
+  verdict: 'ok' | 'warn' | 'fail'
+  says: string
+}
 
 /** Looks at everything a hub needs, without changing anything. Settings that cannot be read end it early: the rest hangs on them. */
 export async function examine(flags: SettingFlags): Promise<Finding[]> {
@@ -24,7 +28,10 @@ export async function examine(flags: SettingFlags): Promise<Finding[]> {
     }
   }
   let config: Config | undefined
-  await check('settings', () => { config = readConfig(flags); return ok('All settings can be read.') })
+  await check('settings', () => {
+    config = readConfig(flags)
+    return ok('All settings can be read.')
+  })
   await check('unknown settings', checkNames)
   if (!config) return findings
   const { listen } = config
@@ -32,7 +39,11 @@ export async function examine(flags: SettingFlags): Promise<Finding[]> {
   await check('data folder', () => checkFolder(here))
   await check('master key', () => checkKey(here))
   let reached = false
-  await check('database', async () => { const found = await checkDatabase(here); reached = found.verdict !== 'fail'; return found })
+  await check('database', async () => {
+    const found = await checkDatabase(here)
+    reached = found.verdict !== 'fail'
+    return found
+  })
   if (reached) {
     await check('master key fits', () => checkCanary(here))
     await check('failed jobs', () => checkJobs(here))
@@ -80,7 +91,10 @@ async function checkDatabase(config: Config) {
   const { exists, applied, pending, refused } = await schemaState(config)
   if (refused) return fail(refused)
   if (!exists) return ok('There is none yet; the first start makes it.')
-  if (pending.length > 0) return warn(`It opens; ${pending.length} migrations are missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies them.`)
+  if (pending.length > 0)
+    return warn(
+      `It opens; ${pending.length} migrations are missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies them.`,
+    )
   return ok(`It opens, with all ${applied.length} migrations.`)
 }
 
@@ -93,15 +107,22 @@ async function checkCanary(config: Config) {
   if (!row) return ok('Nothing was sealed yet.')
   const wanted = row.value.split('.')[0]!
   const have = keyFingerprint(loadMasterKey(masterKeyFile(config), false).key)
-  if (wanted !== have) return fail(`The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have}: put the right key file there.`)
+  if (wanted !== have)
+    return fail(
+      `The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have}: put the right key file there.`,
+    )
   return ok('The master key is the one the database was made with.')
 }
 
 async function checkJobs(config: Config) {
   const rows = await asked<{ kind: string; n: number | string; last: string | null }>(
-    config, `select kind, count(*) as n, max(last_error) as last from jobs where state = 'failed' group by kind order by kind`)
+    config,
+    `select kind, count(*) as n, max(last_error) as last from jobs where state = 'failed' group by kind order by kind`,
+  )
   if (rows.length === 0) return ok('None.')
-  return warn(`${rows.map(row => `${row.n} of ${row.kind} (${(row.last ?? 'no reason kept').slice(0, 120)})`).join('; ')}: they were given up after all tries; the log tells of each.`)
+  return warn(
+    `${rows.map(row => `${row.n} of ${row.kind} (${(row.last ?? 'no reason kept').slice(0, 120)})`).join('; ')}: they were given up after all tries; the log tells of each.`,
+  )
 }
 
 // Certificates and tokens are judged by the clock; a machine that forgot the date stands at its firmware's.
@@ -113,7 +134,10 @@ async function checkClock(config: Config) {
   if (now < leastPlausible) return fail(`This machine believes it is ${instant(now)}: set its clock, for example with NTP.`)
   const [row] = await asked<{ last: number | string | null }>(config, 'select max(seen_at) as last from hubs')
   const ahead = Number(row?.last ?? 0) - now
-  if (ahead > toleratedMs) return fail(`A hub wrote the time ${instant(Number(row!.last))}, and here it is ${instant(now)}: set the clock, for example with NTP.`)
+  if (ahead > toleratedMs)
+    return fail(
+      `A hub wrote the time ${instant(Number(row!.last))}, and here it is ${instant(now)}: set the clock, for example with NTP.`,
+    )
   return ok(`It is ${instant(now)}.`)
 }
 

@@ -4,12 +4,17 @@ import { examine } from './doctor-checks'
 import { withData, withListen, type SettingFlags } from './settings'
 
 export function addDoctor(program: Command, endWith: EndWith): void {
-  withListen(withData(program.command('doctor').description('Look for what would keep the hub from running, and say what to do.')))
-    .addHelpText('after', `
+  withListen(
+    withData(program.command('doctor').description('Look for what would keep the hub from running, and say what to do.')),
+  )
+    .addHelpText(
+      'after',
+      `
 Prints one line per check. Changes nothing. Exit code 1 when a check fails.
 
 Examples:
-  bailiwick doctor --data /var/lib/bailiwick`)
+  bailiwick doctor --data /var/lib/bailiwick`,
+    )
     .action(async (flags: SettingFlags) => {
       const findings = await examine(flags)
       const width = Math.max(...findings.map(one => one.check.length))

@@ -10,7 +10,8 @@ export class Failure extends Error {
 
 /** What to print for an error: the sentence alone where the cause is known, the stack where only it can tell. */
 export function failureText(error: unknown): string {
-  if (error instanceof Problem) return [error.detail, ...(error.extras.errors ?? []).map(one => `  ${one.pointer.slice(1)} ${one.detail}`)].join('\n')
+  if (error instanceof Problem)
+    return [error.detail, ...(error.extras.errors ?? []).map(one => `  ${one.pointer.slice(1)} ${one.detail}`)].join('\n')
   if (known.some(kind => error instanceof kind)) return (error as Error).message
   const { code, message, stack } = error as NodeJS.ErrnoException
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `The system refused: ${message}`

@@ -10,12 +10,15 @@ const timeoutMs = 5000
 export function addHealth(program: Command): void {
   withListen(program.command('health').description('Ask a running hub whether it is well; for container health checks.'))
     .option('--url <address>', 'where the hub is reached (default: this machine, at the port of --listen)', readUrl)
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Exit code 0 when it answers well within 5 seconds, 1 otherwise.
 
 Examples:
   bailiwick health
-  bailiwick health --url https://hub.example.com`)
+  bailiwick health --url https://hub.example.com`,
+    )
     .action(async (flags: SettingFlags & { url?: URL }) => {
       const base = flags.url ?? ownAddress(readConfig(flags))
       const status = await statusOf(new URL('/healthz', base), flags.url !== undefined)
@@ -26,7 +29,8 @@ Examples:
 
 /** Where a hub with these settings answers on this machine. */
 function ownAddress({ listen, tlsCert }: Config): URL {
-  const host = listen.host === '::' || listen.host === '0.0.0.0' ? '127.0.0.1' : listen.host.includes(':') ? `[${listen.host}]` : listen.host
+  const host =
+    listen.host === '::' || listen.host === '0.0.0.0' ? '127.0.0.1' : listen.host.includes(':') ? `[${listen.host}]` : listen.host
   return new URL(`${tlsCert ? 'https' : 'http'}://${host}:${listen.port}`)
 }
 
@@ -39,7 +43,10 @@ function statusOf(url: URL, checkCertificate: boolean): Promise<number> {
       answer.resume()
       resolve(answer.statusCode ?? 0)
     })
-    request.on('timeout', () => { request.destroy(); fail(`nothing within ${timeoutMs / 1000} seconds`) })
+    request.on('timeout', () => {
+      request.destroy()
+      fail(`nothing within ${timeoutMs / 1000} seconds`)
+    })
     request.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
     request.end()
   })

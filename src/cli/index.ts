@@ -21,7 +21,9 @@ const commands = [addServe, addToken, addUser, addMigrate, addDoctor, addHealth,
  */
 export async function runCommand(args: string[]): Promise<number> {
   const ended = { code: 0 }
-  const program = makeProgram(code => { ended.code = code })
+  const program = makeProgram(code => {
+    ended.code = code
+  })
   try {
     await program.parseAsync(args, { from: 'user' })
     return ended.code
@@ -47,13 +49,16 @@ export function makeProgram(endWith: EndWith): Command {
     .showSuggestionAfterError()
     .showHelpAfterError('(add --help for what is possible)')
     .exitOverride()
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Examples:
   bailiwick serve --data /var/lib/bailiwick
   bailiwick token create --name deploy --permission dns.write --data /var/lib/bailiwick
   bailiwick doctor --data /var/lib/bailiwick
 
-Settings are environment variables named BAILIWICK_…; flags win over them. The hub's page /docs/settings lists them all.`)
+Settings are environment variables named BAILIWICK_…; flags win over them. The hub's page /docs/settings lists them all.`,
+    )
   for (const add of commands) add(program, endWith)
   return program
 }

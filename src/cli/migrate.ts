@@ -9,12 +9,15 @@ import { readConfig, withData, type SettingFlags } from './settings'
 export function addMigrate(program: Command, endWith: EndWith): void {
   withData(program.command('migrate').description('Bring the database up to this version; serve does so by itself.'))
     .option('--status', 'only tell what is applied and what is missing')
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Exit code 1 with --status when something is missing.
 
 Examples:
   bailiwick migrate --data /var/lib/bailiwick
-  bailiwick migrate --status`)
+  bailiwick migrate --status`,
+    )
     .action(async (flags: SettingFlags & { status?: boolean }) => {
       const config = readConfig(flags)
       if (flags.status) endWith(await tellStatus(config))

@@ -11,7 +11,12 @@ const longestPassword = 1000
  * @throws Failure when it is too short or too long, or the two typed ones differ
  */
 export async function readPassword(file: string | undefined): Promise<string> {
-  const password = file !== undefined ? firstLine(readFileSync(file, 'utf8')) : process.stdin.isTTY ? await typed() : firstLine(await Bun.stdin.text())
+  const password =
+    file !== undefined
+      ? firstLine(readFileSync(file, 'utf8'))
+      : process.stdin.isTTY
+        ? await typed()
+        : firstLine(await Bun.stdin.text())
   if (password.length < shortestPassword) throw new Failure(`The password must have at least ${shortestPassword} characters.`)
   if (password.length > longestPassword) throw new Failure(`The password must have at most ${longestPassword} characters.`)
   return password

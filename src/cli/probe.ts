@@ -2,8 +2,12 @@ import type { Command } from 'commander'
 import type { EndWith } from '.'
 
 export function addProbe(program: Command, endWith: EndWith): void {
-  program.command('probe').description('Run as a remote location: the same program as bailiwick-probe.')
-    .helpOption(false).allowUnknownOption().argument('[args...]')
+  program
+    .command('probe')
+    .description('Run as a remote location: the same program as bailiwick-probe.')
+    .helpOption(false)
+    .allowUnknownOption()
+    .argument('[args...]')
     .action(async (args: string[]) => {
       const { runProbe } = await import('../probe/run')
       const { code, out, err } = runProbe(args)

@@ -6,15 +6,20 @@ import { readConfig, withData, withListen, type SettingFlags } from './settings'
 
 export function addServe(program: Command): void {
   withListen(withData(program.command('serve').description('Run the hub.')))
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Prints the address, and a link to make the first user while there is none; logs go to standard error, one JSON object a line.
 SIGTERM or SIGINT lets requests under way finish; a second one stops at once.
 
 Examples:
   bailiwick serve
   bailiwick serve --data /var/lib/bailiwick --listen 127.0.0.1:8484
-  BAILIWICK_DATABASE_URL=postgres://bailiwick@db/bailiwick BAILIWICK_MASTER_KEY_FILE=/etc/bailiwick/key bailiwick serve`)
-    .action(async (flags: SettingFlags) => { await serve(flags) })
+  BAILIWICK_DATABASE_URL=postgres://bailiwick@db/bailiwick BAILIWICK_MASTER_KEY_FILE=/etc/bailiwick/key bailiwick serve`,
+    )
+    .action(async (flags: SettingFlags) => {
+      await serve(flags)
+    })
 }
 
 async function serve(flags: SettingFlags): Promise<void> {

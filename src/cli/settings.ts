@@ -2,7 +2,10 @@ import type { Command } from 'commander'
 import { loadConfig, settings, type Config } from '../core/config'
 
 /** Flags that stand for settings, as commander hands them over. */
-export interface SettingFlags { data?: string; listen?: string }
+export interface SettingFlags {
+  data?: string
+  listen?: string
+}
 
 /** Adds --data to a command that opens the database. */
 export const withData = (command: Command): Command => command.option('--data <dir>', described(settings.data))
@@ -17,4 +20,5 @@ export const withListen = (command: Command): Command => command.option('--liste
 export const readConfig = ({ data, listen }: SettingFlags): Config =>
   loadConfig({ ...(data !== undefined && { data }), ...(listen !== undefined && { listen }) })
 
-const described = (setting: { meaning: string; default: string }) => `${setting.meaning.replace(/\.$/, '')} (default ${setting.default})`
+const described = (setting: { meaning: string; default: string }) =>
+  `${setting.meaning.replace(/\.$/, '')} (default ${setting.default})`

@@ -15,23 +15,35 @@ interface TokenFlags extends SettingFlags {
 }
 
 export function addToken(program: Command): void {
-  const token = program.command('token').description('Make API tokens.').addHelpText('after', `
+  const token = program
+    .command('token')
+    .description('Make API tokens.')
+    .addHelpText(
+      'after',
+      `
 Examples:
-  bailiwick token create --name admin --full`)
+  bailiwick token create --name admin --full`,
+    )
   withData(token.command('create').description('Make an API token and print it alone on standard output.'))
     .requiredOption('--name <name>', 'label of the token', readName)
     .addOption(new Option('--full', 'may do everything').conflicts(['readOnly', 'permission']))
     .addOption(new Option('--read-only', 'may read everything and change nothing').conflicts(['full', 'permission']))
-    .addOption(new Option('--permission <permission...>', 'may do this, such as dns.write; write includes read')
-      .argParser(readPermission).conflicts(['full', 'readOnly']))
+    .addOption(
+      new Option('--permission <permission...>', 'may do this, such as dns.write; write includes read')
+        .argParser(readPermission)
+        .conflicts(['full', 'readOnly']),
+    )
     .option('--workspace <id or name>', 'workspace it belongs to (default: the operator’s)')
     .option('--expires-in <span>', 'how long it works, such as 90d, 12h or 30m (default: until revoked)', readSpan)
-    .addHelpText('after', `
+    .addHelpText(
+      'after',
+      `
 Works while the hub runs, and on an empty folder, where it makes the operator's workspace first.
 
 Examples:
   TOKEN=$(bailiwick token create --name ci --permission dns.write monitoring.read --data /var/lib/bailiwick)
-  bailiwick token create --name dashboards --read-only --expires-in 90d`)
+  bailiwick token create --name dashboards --read-only --expires-in 90d`,
+    )
     .action(async (flags: TokenFlags, command: Command) => {
       if (!flags.full && !flags.readOnly && !flags.permission?.length) {
         command.error('error: say what the token may do: --full, --read-only, or --permission with at least one permission')
@@ -59,7 +71,10 @@ function readName(text: string): string {
 }
 
 function readPermission(text: string, earlier: Permission[] | undefined): Permission[] {
-  const named = text.split(',').map(one => one.trim()).filter(Boolean)
+  const named = text
+    .split(',')
+    .map(one => one.trim())
+    .filter(Boolean)
   for (const one of named) {
     if (!permissions.includes(one as Permission)) throw new InvalidArgumentError(`It must be one of ${permissions.join(', ')}.`)
   }

@@ -7,16 +7,29 @@ import { byOperator, withHub, workspaceIdOf } from './operator'
 import { readPassword } from './password'
 import { readConfig, withData, type SettingFlags } from './settings'
 
-interface NewUserFlags extends SettingFlags { email: string; name: string; role: Role; workspace?: string; operator?: boolean; passwordFile?: string }
+interface NewUserFlags extends SettingFlags {
+  email: string
+  name: string
+  role: Role
+  workspace?: string
+  operator?: boolean
+  passwordFile?: string
+}
 
 export function addUser(program: Command): void {
-  const user = program.command('user').description('Make and change people who sign in.').addHelpText('after', `
+  const user = program
+    .command('user')
+    .description('Make and change people who sign in.')
+    .addHelpText(
+      'after',
+      `
 Passwords are read from --password-file, from standard input, or typed without echo; never from an argument.
 
 Examples:
   bailiwick user create --email ada@example.com --name Ada --role owner --operator
   bailiwick user set-password ada@example.com --password-file /run/secrets/ada
-  bailiwick user list`)
+  bailiwick user list`,
+    )
 
   withData(user.command('create').description('Add a person to a workspace.'))
     .requiredOption('--email <address>', 'their login', readEmail)
@@ -25,13 +38,21 @@ Examples:
     .option('--workspace <id or name>', 'workspace they join (default: the operator’s)')
     .option('--operator', 'they run this installation: plans, workspaces, network policy')
     .option('--password-file <file>', 'file with the password on its first line')
-    .addHelpText('after', '\nExamples:\n  bailiwick user create --email ada@example.com --name Ada --role owner --operator\n  pass show ada | bailiwick user create --email ada@example.com --name Ada')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  bailiwick user create --email ada@example.com --name Ada --role owner --operator\n  pass show ada | bailiwick user create --email ada@example.com --name Ada',
+    )
     .action(async (flags: NewUserFlags) => {
       const password = await readPassword(flags.passwordFile)
       await withHub(readConfig(flags), async hub => {
         const { addUser: add } = await import('../access/users')
         const workspaceId = await workspaceIdOf(hub, flags.workspace)
-        const made = await add(hub, 'account.user.create', { ...flags, password, workspaceId, isOperator: flags.operator ?? false }, byOperator)
+        const made = await add(
+          hub,
+          'account.user.create',
+          { ...flags, password, workspaceId, isOperator: flags.operator ?? false },
+          byOperator,
+        )
         console.log(made.id)
       })
     })
@@ -49,7 +70,9 @@ Examples:
       })
     })
 
-  withData(user.command('set-password').description('Set a new password and end every session of the person.').argument('<email>'))
+  withData(
+    user.command('set-password').description('Set a new password and end every session of the person.').argument('<email>'),
+  )
     .option('--password-file <file>', 'file with the password on its first line')
     .addHelpText('after', '\nExamples:\n  bailiwick user set-password ada@example.com')
     .action(async (email: string, flags: SettingFlags & { passwordFile?: string }) => {

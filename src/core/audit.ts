@@ -11,7 +11,9 @@ const silentMembers = new Set(['version', 'created_at', 'updated_at', 'secret_sh
  * @returns null when nothing that is shown differs
  */
 export function changesBetween(
-  before: object | null | undefined, after: object | null | undefined, tag: (secret: string) => string,
+  before: object | null | undefined,
+  after: object | null | undefined,
+  tag: (secret: string) => string,
 ): AuditChanges | null {
   const was = (before ?? {}) as Record<string, unknown>
   const is = (after ?? {}) as Record<string, unknown>
@@ -26,5 +28,8 @@ export function changesBetween(
 }
 
 /** A resource as the audit log names it. */
-export const target = (type: string, row: { id: string; name?: string | null }): AuditTarget =>
-  ({ type, id: row.id, name: row.name ?? null })
+export const target = (type: string, row: { id: string; name?: string | null }): AuditTarget => ({
+  type,
+  id: row.id,
+  name: row.name ?? null,
+})

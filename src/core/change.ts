@@ -54,10 +54,18 @@ export async function change<T>(ctx: Ctx, action: string, fn: (tx: Tx) => Promis
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
     const done = await fn(tx)
-    await writeAudit(tx, hub, [{
-      workspaceId: ctx.workspaceId, action, actor: ctx.actor, context: ctx.context,
-      targets: [done.target].flat(), before: done.before, after: done.after, reason: done.reason,
-    }])
+    await writeAudit(tx, hub, [
+      {
+        workspaceId: ctx.workspaceId,
+        action,
+        actor: ctx.actor,
+        context: ctx.context,
+        targets: [done.target].flat(),
+        before: done.before,
+        after: done.after,
+        reason: done.reason,
+      },
+    ])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
     if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
@@ -69,7 +77,12 @@ export async function change<T>(ctx: Ctx, action: string, fn: (tx: Tx) => Promis
 }
 
 /** What background work did: any number of audit entries, of any workspace. */
-export interface Recorded<T> { result: T; audits?: AuditDraft[]; events?: EventDraft[]; jobs?: JobDraft[] }
+export interface Recorded<T> {
+  result: T
+  audits?: AuditDraft[]
+  events?: EventDraft[]
+  jobs?: JobDraft[]
+}
 
 /** The door for background work: jobs, ingests and the timetable. The same promise as `change`, with the entries named by the caller. */
 export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>): Promise<T> {
@@ -123,12 +136,18 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
       occurredAt: draft.occurredAt ?? hub.clock.now(),
       body: JSON.stringify({ event: draft.kind, data: draft.data }),
     })
-    await enqueue(tx, hub, hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })))
+    await enqueue(
+      tx,
+      hub,
+      hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })),
+    )
   }
 }
 
 async function nextNumber(tx: Tx, name: string): Promise<number> {
-  const [row] = await tx.insert(counters).values({ name, value: 1 })
+  const [row] = await tx
+    .insert(counters)
+    .values({ name, value: 1 })
     .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
     .returning({ value: counters.value })
   return row!.value
@@ -136,18 +155,28 @@ async function nextNumber(tx: Tx, name: string): Promise<number> {
 
 async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
   const { method, path, key, answer } = ctx.idempotency!
-  const stored = await tx.update(idempotencyKeys).set({ runningIn: null, ...answer(result) }).where(and(
-    eq(idempotencyKeys.workspaceId, ctx.workspaceId), eq(idempotencyKeys.method, method),
-    eq(idempotencyKeys.path, path), eq(idempotencyKeys.key, key), eq(idempotencyKeys.runningIn, ctx.hub.id),
-  )).returning({ key: idempotencyKeys.key })
+  const stored = await tx
+    .update(idempotencyKeys)
+    .set({ runningIn: null, ...answer(result) })
+    .where(
+      and(
+        eq(idempotencyKeys.workspaceId, ctx.workspaceId),
+        eq(idempotencyKeys.method, method),
+        eq(idempotencyKeys.path, path),
+        eq(idempotencyKeys.key, key),
+        eq(idempotencyKeys.runningIn, ctx.hub.id),
+      ),
+    )
+    .returning({ key: idempotencyKeys.key })
   // Another hub took this one for dead and runs the request now: what was done here must not count twice.
   if (stored.length === 0) throw stillRunning()
 }
 
 /** A request with the same Idempotency-Key is under way, here or in another hub. */
-export const stillRunning = (): Problem => new Problem('idempotency_in_progress', 'A request with this Idempotency-Key is still running.', {
-  headers: { 'Retry-After': '1' },
-})
+export const stillRunning = (): Problem =>
+  new Problem('idempotency_in_progress', 'A request with this Idempotency-Key is still running.', {
+    headers: { 'Retry-After': '1' },
+  })
 
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'
@@ -155,5 +184,7 @@ export const jobsChannel = 'bailiwick_jobs'
 function announceJobs(hub: Hub): void {
   hub.jobSignal.wake()
   // A lost announcement costs the other hubs at most a second: they look by themselves that often.
-  void hub.store.announce(jobsChannel, hub.id).catch(error => hub.log.warn({ err: error }, 'jobs were not announced to the other hubs'))
+  void hub.store
+    .announce(jobsChannel, hub.id)
+    .catch(error => hub.log.warn({ err: error }, 'jobs were not announced to the other hubs'))
 }

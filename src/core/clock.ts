@@ -1,5 +1,7 @@
 /** A pending call that can be called off. */
-export interface Timer { cancel(): void }
+export interface Timer {
+  cancel(): void
+}
 
 /** Where time comes from: the machine in production, a hand in tests. Nothing else reads the time of day. */
 export interface Clock {
@@ -18,7 +20,10 @@ export const systemClock: Clock = {
   after(ms, fn) {
     let handle: ReturnType<typeof setTimeout>
     const arm = (left: number) => {
-      handle = setTimeout(() => (left > longestTimer ? arm(left - longestTimer) : fn()), Math.min(Math.max(left, 0), longestTimer))
+      handle = setTimeout(
+        () => (left > longestTimer ? arm(left - longestTimer) : fn()),
+        Math.min(Math.max(left, 0), longestTimer),
+      )
       handle.unref?.()
     }
     arm(ms)

@@ -7,28 +7,110 @@ export class BadSetting extends Error {
   override name = 'BadSetting'
 }
 
-interface Setting<T, D extends string | null = string | null> { variable: string; flag?: string; default: D; meaning: string; read(text: string): T }
+interface Setting<T, D extends string | null = string | null> {
+  variable: string
+  flag?: string
+  default: D
+  meaning: string
+  read(text: string): T
+}
 
-const setting = <T, D extends string | null>(variable: string, fallback: D, meaning: string, read: (text: string) => T, flag?: string): Setting<T, D> =>
-  ({ variable, default: fallback, meaning, read, flag })
+const setting = <T, D extends string | null>(
+  variable: string,
+  fallback: D,
+  meaning: string,
+  read: (text: string) => T,
+  flag?: string,
+): Setting<T, D> => ({ variable, default: fallback, meaning, read, flag })
 
 /** Every setting of the hub: environment variable, flag, default and meaning. The handbook's settings page is checked against it. */
 export const settings = {
-  data: setting('BAILIWICK_DATA', './data', 'Folder for the database, the master key and the lock.', text => resolve(text), '--data'),
-  listen: setting('BAILIWICK_LISTEN', '[::]:8484', 'Address and port to serve on, HOST:PORT; port 0 takes a free one.', readListen, '--listen'),
-  databaseUrl: setting('BAILIWICK_DATABASE_URL', null, 'postgres://… to store in PostgreSQL instead of the data folder.', readDatabaseUrl),
-  baseUrl: setting('BAILIWICK_BASE_URL', null, 'Address under which clients reach the hub, such as https://hub.example.com; made from the listen address when unset.', readBaseUrl),
-  masterKeyFile: setting('BAILIWICK_MASTER_KEY_FILE', null, 'File with the master key, mode 0600; DATA/master.key when unset. Required on PostgreSQL.', text => resolve(text)),
-  trustedProxies: setting('BAILIWICK_TRUSTED_PROXIES', '', 'Comma-separated addresses or CIDR ranges of proxies whose Forwarded and X-Forwarded-For headers are believed.', readRanges),
-  tlsCert: setting('BAILIWICK_TLS_CERT', null, 'PEM certificate chain to serve HTTPS directly; needs BAILIWICK_TLS_KEY.', text => resolve(text)),
-  tlsKey: setting('BAILIWICK_TLS_KEY', null, 'PEM private key to serve HTTPS directly; needs BAILIWICK_TLS_CERT.', text => resolve(text)),
-  metricsToken: setting('BAILIWICK_METRICS_TOKEN', null, 'Bearer token that opens /metrics to callers that are not on loopback.', text => text),
-  logLevel: setting('BAILIWICK_LOG_LEVEL', 'info', 'Least severe log line written: debug, info, warn, error or silent.', oneOf('debug', 'info', 'warn', 'error', 'silent')),
-  anonymousPerMinute: setting('BAILIWICK_ANONYMOUS_PER_MINUTE', '300', 'Requests without a credential that one address may make in a minute.', readCount(1, 1_000_000)),
-  failedCredentialsPerMinute: setting('BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE', '30', 'Wrong credentials one address may send in a minute before it is asked to wait.', readCount(1, 1_000_000)),
-  pingBodyLimit: setting('BAILIWICK_PING_BODY_LIMIT', '100000', 'Bytes of a ping body that are kept; the rest is cut off.', readCount(0, 1_000_000)),
-  pingHost: setting('BAILIWICK_PING_HOST', null, 'Host name on which /<uuid> alone is a ping, for clients that use the bare form.', text => text.toLowerCase()),
-  stopSeconds: setting('BAILIWICK_STOP_SECONDS', '10', 'Seconds that requests and jobs under way are given to finish when the hub stops.', readCount(0, 600)),
+  data: setting(
+    'BAILIWICK_DATA',
+    './data',
+    'Folder for the database, the master key and the lock.',
+    text => resolve(text),
+    '--data',
+  ),
+  listen: setting(
+    'BAILIWICK_LISTEN',
+    '[::]:8484',
+    'Address and port to serve on, HOST:PORT; port 0 takes a free one.',
+    readListen,
+    '--listen',
+  ),
+  databaseUrl: setting(
+    'BAILIWICK_DATABASE_URL',
+    null,
+    'postgres://… to store in PostgreSQL instead of the data folder.',
+    readDatabaseUrl,
+  ),
+  baseUrl: setting(
+    'BAILIWICK_BASE_URL',
+    null,
+    'Address under which clients reach the hub, such as https://hub.example.com; made from the listen address when unset.',
+    readBaseUrl,
+  ),
+  masterKeyFile: setting(
+    'BAILIWICK_MASTER_KEY_FILE',
+    null,
+    'File with the master key, mode 0600; DATA/master.key when unset. Required on PostgreSQL.',
+    text => resolve(text),
+  ),
+  trustedProxies: setting(
+    'BAILIWICK_TRUSTED_PROXIES',
+    '',
+    'Comma-separated addresses or CIDR ranges of proxies whose Forwarded and X-Forwarded-For headers are believed.',
+    readRanges,
+  ),
+  tlsCert: setting('BAILIWICK_TLS_CERT', null, 'PEM certificate chain to serve HTTPS directly; needs BAILIWICK_TLS_KEY.', text =>
+    resolve(text),
+  ),
+  tlsKey: setting('BAILIWICK_TLS_KEY', null, 'PEM private key to serve HTTPS directly; needs BAILIWICK_TLS_CERT.', text =>
+    resolve(text),
+  ),
+  metricsToken: setting(
+    'BAILIWICK_METRICS_TOKEN',
+    null,
+    'Bearer token that opens /metrics to callers that are not on loopback.',
+    text => text,
+  ),
+  logLevel: setting(
+    'BAILIWICK_LOG_LEVEL',
+    'info',
+    'Least severe log line written: debug, info, warn, error or silent.',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  anonymousPerMinute: setting(
+    'BAILIWICK_ANONYMOUS_PER_MINUTE',
+    '300',
+    'Requests without a credential that one address may make in a minute.',
+    readCount(1, 1_000_000),
+  ),
+  failedCredentialsPerMinute: setting(
+    'BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE',
+    '30',
+    'Wrong credentials one address may send in a minute before it is asked to wait.',
+    readCount(1, 1_000_000),
+  ),
+  pingBodyLimit: setting(
+    'BAILIWICK_PING_BODY_LIMIT',
+    '100000',
+    'Bytes of a ping body that are kept; the rest is cut off.',
+    readCount(0, 1_000_000),
+  ),
+  pingHost: setting(
+    'BAILIWICK_PING_HOST',
+    null,
+    'Host name on which /<uuid> alone is a ping, for clients that use the bare form.',
+    text => text.toLowerCase(),
+  ),
+  stopSeconds: setting(
+    'BAILIWICK_STOP_SECONDS',
+    '10',
+    'Seconds that requests and jobs under way are given to finish when the hub stops.',
+    readCount(0, 600),
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 type Settings = typeof settings
@@ -43,12 +125,18 @@ export type Config = {
  * Reads every setting: flags first, then the environment, then the default.
  * @throws BadSetting naming the variable and the rule.
  */
-export function loadConfig(flags: { [K in keyof Settings]?: string } = {}, env: Record<string, string | undefined> = process.env): Config {
+export function loadConfig(
+  flags: { [K in keyof Settings]?: string } = {},
+  env: Record<string, string | undefined> = process.env,
+): Config {
   const config: Record<string, unknown> = {}
   for (const [key, one] of Object.entries(settings) as [keyof Settings, Setting<unknown>][]) {
     const flagged = flags[key]
     const text = flagged ?? (env[one.variable] || one.default)
-    if (text === null || text === undefined) { config[key] = null; continue }
+    if (text === null || text === undefined) {
+      config[key] = null
+      continue
+    }
     try {
       config[key] = one.read(text)
     } catch (error) {
@@ -56,9 +144,12 @@ export function loadConfig(flags: { [K in keyof Settings]?: string } = {}, env: 
     }
   }
   const whole = config as Config
-  if (!whole.tlsCert !== !whole.tlsKey) throw new BadSetting('BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together: set both or neither.')
+  if (!whole.tlsCert !== !whole.tlsKey)
+    throw new BadSetting('BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together: set both or neither.')
   if (whole.databaseUrl && !whole.masterKeyFile) {
-    throw new BadSetting('BAILIWICK_MASTER_KEY_FILE: it must be set on PostgreSQL, since all hubs of one database share the master key.')
+    throw new BadSetting(
+      'BAILIWICK_MASTER_KEY_FILE: it must be set on PostgreSQL, since all hubs of one database share the master key.',
+    )
   }
   return whole
 }
@@ -94,29 +185,36 @@ function readListen(text: string): { host: string; port: number } {
 }
 
 function readDatabaseUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) throw new Error('it must be an address that starts with postgres://.')
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error('it must be an address that starts with postgres://.')
   return text
 }
 
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`'${text}' is not an http:// or https:// address.`)
-  if (url.search || url.hash || url.username || url.pathname !== '/') throw new Error('it must be scheme, host and port only, without path, query or login.')
+  if (url.search || url.hash || url.username || url.pathname !== '/')
+    throw new Error('it must be scheme, host and port only, without path, query or login.')
   return url.origin
 }
 
 function readRanges(text: string): AddressRange[] {
-  return text.split(',').map(part => part.trim()).filter(Boolean).map(part => {
-    const range = parseRange(part)
-    if (!range) throw new Error(`'${part}' is neither an IP address nor a CIDR range.`)
-    return range
-  })
+  return text
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean)
+    .map(part => {
+      const range = parseRange(part)
+      if (!range) throw new Error(`'${part}' is neither an IP address nor a CIDR range.`)
+      return range
+    })
 }
 
 function readCount(least: number, most: number) {
   return (text: string): number => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < least || value > most) throw new Error(`'${text}' is not a whole number from ${least} to ${most}.`)
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new Error(`'${text}' is not a whole number from ${least} to ${most}.`)
     return value
   }
 }

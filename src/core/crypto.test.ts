@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  base62Alphabet, constantTimeEqual, decodeBase64url, encodeBase64url, hmacSha256, randomBase62, sha256, sha256Hex,
+  base62Alphabet,
+  constantTimeEqual,
+  decodeBase64url,
+  encodeBase64url,
+  hmacSha256,
+  randomBase62,
+  sha256,
+  sha256Hex,
 } from './crypto'
 
 test('sha256 gives the digest of "abc" printed in FIPS 180-4, of text and of bytes alike', () => {
@@ -12,15 +19,18 @@ test('sha256 gives the digest of "abc" printed in FIPS 180-4, of text and of byt
 })
 
 test('hmacSha256 gives test case 2 of RFC 4231', () => {
-  expect(Buffer.from(hmacSha256('Jefe', 'what do ya want for nothing?')).toString('hex'))
-    .toBe('5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843')
+  expect(Buffer.from(hmacSha256('Jefe', 'what do ya want for nothing?')).toString('hex')).toBe(
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+  )
 })
 
 test('constantTimeEqual agrees with equality of the bytes', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
-    expect(constantTimeEqual(a, b)).toBe(a === b)
-    expect(constantTimeEqual(a, Buffer.from(a))).toBe(true)
-  }))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+      expect(constantTimeEqual(a, b)).toBe(a === b)
+      expect(constantTimeEqual(a, Buffer.from(a))).toBe(true)
+    }),
+  )
   expect(constantTimeEqual('secret-a', 'secret-b')).toBe(false)
   expect(constantTimeEqual('secret', 'secret-longer')).toBe(false)
 })
@@ -38,9 +48,11 @@ test('randomBase62 has the asked length, differs each time and favours no charac
 })
 
 test('base64url comes back to the same bytes, also from a view into a larger buffer', () => {
-  fc.assert(fc.property(fc.uint8Array(), bytes => {
-    expect(decodeBase64url(encodeBase64url(bytes))).toEqual(Buffer.from(bytes))
-  }))
+  fc.assert(
+    fc.property(fc.uint8Array(), bytes => {
+      expect(decodeBase64url(encodeBase64url(bytes))).toEqual(Buffer.from(bytes))
+    }),
+  )
   expect(encodeBase64url(new Uint8Array([1, 2, 251, 255, 3]).subarray(2, 4))).toBe('-_8')
 })
 

@@ -32,4 +32,9 @@ export interface Idempotency {
   stored: boolean
 }
 
-export interface StoredAnswer { status: number; body: string; location: string | null; etag: string | null }
+export interface StoredAnswer {
+  status: number
+  body: string
+  location: string | null
+  etag: string | null
+}

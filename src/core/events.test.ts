@@ -15,15 +15,25 @@ const everyKind = eventKinds.map(entry => [entry.kind, entry] as const)
 
 test('the eight kinds of the public contract come first, spelled exactly', () => {
   expect(eventKinds.filter(entry => !entry.extension).map(entry => entry.kind)).toEqual([
-    'domain.expiring', 'domain.status_changed', 'dns.records_changed', 'server.status_changed', 'monitor.alert',
-    'watched_domain.dropping_soon', 'watched_domain.available', 'watched_domain.registered',
+    'domain.expiring',
+    'domain.status_changed',
+    'dns.records_changed',
+    'server.status_changed',
+    'monitor.alert',
+    'watched_domain.dropping_soon',
+    'watched_domain.available',
+    'watched_domain.registered',
   ])
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
 test('six extensions stand beside them', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
-    'monitor.recovered', 'monitor.acknowledged', 'certificate.expiring', 'deployment.finished', 'dynamic_ip.changed',
+    'monitor.recovered',
+    'monitor.acknowledged',
+    'certificate.expiring',
+    'deployment.finished',
+    'dynamic_ip.changed',
     'webhook.endpoint_disabled',
   ])
 })
@@ -63,7 +73,7 @@ test.each(everyKind)('%s refuses a missing and an unknown member on every level'
   }
 })
 
-test.each(everyKind)('every member of %s is described', (kind) => {
+test.each(everyKind)('every member of %s is described', kind => {
   const undescribed: string[] = []
   const walk = (schema: unknown, where: string): void => {
     if (typeof schema !== 'object' || schema === null) return

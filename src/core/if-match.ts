@@ -10,6 +10,9 @@ export function requireMatch(ctx: Ctx, row: { version: number }): void {
   if (ctx.ifMatch === null || ctx.ifMatch.trim() === '*') return
   const named = ctx.ifMatch.split(',').map(one => /^\s*"(\d+)(?:\.[^"]*)?"\s*$/.exec(one)?.[1])
   if (!named.includes(String(row.version))) {
-    throw new Problem('precondition_failed', `If-Match names another version; the current one is ${row.version}. Read the resource again before editing it.`)
+    throw new Problem(
+      'precondition_failed',
+      `If-Match names another version; the current one is ${row.version}. Read the resource again before editing it.`,
+    )
   }
 }

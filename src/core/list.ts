@@ -44,15 +44,24 @@ const mostCounted = 10_000
 /** The query parameters of a listing, for its route. */
 export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'mostItems' | 'defaultSort'>): TObject {
   const words = ['id', ...Object.keys(listing.sorts)].flatMap(word => [word, `-${word}`])
-  return Type.Object({
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: listing.mostItems ?? most, default: 25, description: 'Items a page.' })),
-    cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
-    sort: Type.Optional(Type.Array(Words(words), {
-      minItems: 1, maxItems: 3, description: `Order, most significant first; a minus sign reverses. \`${listing.defaultSort}\` when absent.`,
-    })),
-    include: Type.Optional(Words(['total'], { description: 'Adds `pagination.total`, counted up to 10,000.' })),
-    ...Object.fromEntries(Object.entries(listing.filters).map(([name, filter]) => [name, Type.Optional(filter.schema)])),
-  }, { additionalProperties: false })
+  return Type.Object(
+    {
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: listing.mostItems ?? most, default: 25, description: 'Items a page.' }),
+      ),
+      cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
+      sort: Type.Optional(
+        Type.Array(Words(words), {
+          minItems: 1,
+          maxItems: 3,
+          description: `Order, most significant first; a minus sign reverses. \`${listing.defaultSort}\` when absent.`,
+        }),
+      ),
+      include: Type.Optional(Words(['total'], { description: 'Adds `pagination.total`, counted up to 10,000.' })),
+      ...Object.fromEntries(Object.entries(listing.filters).map(([name, filter]) => [name, Type.Optional(filter.schema)])),
+    },
+    { additionalProperties: false },
+  )
 }
 
 /**
@@ -60,12 +69,18 @@ export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'm
  * @throws Problem 400 `invalid_cursor`
  */
 export async function listPage<Row, View>(
-  ctx: Ctx, listing: Listing<Row>, query: Record<string, unknown>, view: (row: Row) => View | Promise<View>, owner: string = ctx.workspaceId,
+  ctx: Ctx,
+  listing: Listing<Row>,
+  query: Record<string, unknown>,
+  view: (row: Row) => View | Promise<View>,
+  owner: string = ctx.workspaceId,
 ): Promise<Page<View>> {
   const limit = (query.limit as number | undefined) ?? 25
   const order = ordered(listing, (query.sort as string[] | undefined) ?? [listing.defaultSort])
   const filters = Object.keys(listing.filters).filter(name => query[name] !== undefined)
-  const asked = sha256Hex(JSON.stringify([listing.name, owner, order.map(one => one.word), filters.map(name => [name, query[name]])])).slice(0, 16)
+  const asked = sha256Hex(
+    JSON.stringify([listing.name, owner, order.map(one => one.word), filters.map(name => [name, query[name]])]),
+  ).slice(0, 16)
   const after = query.cursor === undefined ? null : cursorValues(ctx, query.cursor as string, asked, order.length)
 
   // The text of the query depends on which parameters are there; their values are placed at run time.
@@ -81,9 +96,20 @@ export async function listPage<Row, View>(
     ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
     after ? isAfter(order, after, place) : undefined,
   )
-  const shape = [listing.name, order.map(one => one.word), filters.map(name => [name, variantOf(listing.filters[name]!, query[name])]), !!after].join('|')
-  const statement = prepared(ctx.hub.read, `list|${shape}`, read => read.select().from(listing.table).where(where)
-    .orderBy(...order.map(one => (one.down ? desc(one.column) : asc(one.column)))).limit(sql.placeholder('limit')))
+  const shape = [
+    listing.name,
+    order.map(one => one.word),
+    filters.map(name => [name, variantOf(listing.filters[name]!, query[name])]),
+    !!after,
+  ].join('|')
+  const statement = prepared(ctx.hub.read, `list|${shape}`, read =>
+    read
+      .select()
+      .from(listing.table)
+      .where(where)
+      .orderBy(...order.map(one => (one.down ? desc(one.column) : asc(one.column))))
+      .limit(sql.placeholder('limit')),
+  )
   const rows = await readRows<Row>(statement, listing.table, values)
 
   const more = rows.length > limit
@@ -91,15 +117,21 @@ export async function listPage<Row, View>(
   const last = rows.at(-1)
   const next = more && last ? sealCursor(cursorKey(ctx), { values: order.map(one => one.read(last)), filterHash: asked }) : null
   const views = rows.map(view)
-  const data = views.some(one => one instanceof Promise) ? await Promise.all(views) : views as View[]
+  const data = views.some(one => one instanceof Promise) ? await Promise.all(views) : (views as View[])
   const page: Page<View> = { data, pagination: { has_more: more, next_cursor: next } }
   if (query.include === 'total') page.pagination.total = await countRows(ctx, listing, query, filters, owner)
   return page
 }
 
-const variantOf = (filter: Filter, value: unknown): string => filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
+const variantOf = (filter: Filter, value: unknown): string =>
+  filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
 
-interface Ordered<Row> { word: string; column: SQLiteColumn; down: boolean; read(row: Row): string | number }
+interface Ordered<Row> {
+  word: string
+  column: SQLiteColumn
+  down: boolean
+  read(row: Row): string | number
+}
 
 /** The asked order with the id as its last word, so that no two rows are equal in it. */
 function ordered<Row>(listing: Listing<Row>, words: string[]): Ordered<Row>[] {
@@ -121,25 +153,48 @@ function ordered<Row>(listing: Listing<Row>, words: string[]): Ordered<Row>[] {
 function isAfter(order: Ordered<never>[], values: (string | number)[], place: (value: unknown) => SQL): SQL {
   if (new Set(order.map(one => one.down)).size === 1) {
     // One direction is one comparison of tuples, which an index answers directly.
-    const columns = sql.join(order.map(one => sql`${one.column}`), sql`, `)
+    const columns = sql.join(
+      order.map(one => sql`${one.column}`),
+      sql`, `,
+    )
     const bounds = sql.join(values.map(place), sql`, `)
     return order[0]!.down ? sql`(${columns}) < (${bounds})` : sql`(${columns}) > (${bounds})`
   }
-  const cases = order.map((one, depth) => sql.join([
-    ...order.slice(0, depth).map((earlier, place_) => sql`${earlier.column} = ${place(values[place_])}`),
-    one.down ? sql`${one.column} < ${place(values[depth])}` : sql`${one.column} > ${place(values[depth])}`,
-  ], sql` and `))
-  return sql`(${sql.join(cases.map(one => sql`(${one})`), sql` or `)})`
+  const cases = order.map((one, depth) =>
+    sql.join(
+      [
+        ...order.slice(0, depth).map((earlier, place_) => sql`${earlier.column} = ${place(values[place_])}`),
+        one.down ? sql`${one.column} < ${place(values[depth])}` : sql`${one.column} > ${place(values[depth])}`,
+      ],
+      sql` and `,
+    ),
+  )
+  return sql`(${sql.join(
+    cases.map(one => sql`(${one})`),
+    sql` or `,
+  )})`
 }
 
 async function countRows<Row>(
-  ctx: Ctx, listing: Listing<Row>, query: Record<string, unknown>, filters: string[], owner: string,
+  ctx: Ctx,
+  listing: Listing<Row>,
+  query: Record<string, unknown>,
+  filters: string[],
+  owner: string,
 ): Promise<number> {
   const now = ctx.hub.clock.now()
   const place = (value: unknown): SQL => sql`${value}`
-  const inner = ctx.hub.read.select({ id: listing.id }).from(listing.table).where(and(
-    listing.owner ? eq(listing.owner, owner) : undefined, ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
-  )).limit(mostCounted).as('counted')
+  const inner = ctx.hub.read
+    .select({ id: listing.id })
+    .from(listing.table)
+    .where(
+      and(
+        listing.owner ? eq(listing.owner, owner) : undefined,
+        ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+      ),
+    )
+    .limit(mostCounted)
+    .as('counted')
   const [row] = await ctx.hub.read.select({ total: sql`count(*)`.mapWith(Number) }).from(inner)
   return row!.total
 }
@@ -151,9 +206,13 @@ function cursorValues(ctx: Ctx, cursor: string, asked: string, length: number): 
   } catch (error) {
     if (!(error instanceof InvalidCursor)) throw error
   }
-  throw new Problem('invalid_cursor', 'The cursor was altered, or made for another list, filter or order. Start again without one.', {
-    errors: [{ pointer: '#/query/cursor', code: 'invalid_cursor', detail: 'does not belong to this list.' }],
-  })
+  throw new Problem(
+    'invalid_cursor',
+    'The cursor was altered, or made for another list, filter or order. Start again without one.',
+    {
+      errors: [{ pointer: '#/query/cursor', code: 'invalid_cursor', detail: 'does not belong to this list.' }],
+    },
+  )
 }
 
 const cursorKeys = new WeakMap<object, Uint8Array>()
@@ -179,10 +238,18 @@ export const textFilter = (column: SQLiteColumn, description: string, options: {
 export function timeFilters(member: string, column: SQLiteColumn): Record<string, Filter> {
   const signs = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const
   const words = { gt: 'after', gte: 'at or after', lt: 'before', lte: 'at or before' } as const
-  return Object.fromEntries(Object.entries(signs).map(([name, sign]) => [`${member}[${name}]`, {
-    schema: Type.String({ format: 'date-time', description: `Only those whose \`${member}\` is ${words[name as keyof typeof words]} this time.` }),
-    where: (value: unknown, place: (value: unknown) => SQL) => sql`${column} ${sign} ${place(Date.parse(value as string))}`,
-  } satisfies Filter]))
+  return Object.fromEntries(
+    Object.entries(signs).map(([name, sign]) => [
+      `${member}[${name}]`,
+      {
+        schema: Type.String({
+          format: 'date-time',
+          description: `Only those whose \`${member}\` is ${words[name as keyof typeof words]} this time.`,
+        }),
+        where: (value: unknown, place: (value: unknown) => SQL) => sql`${column} ${sign} ${place(Date.parse(value as string))}`,
+      } satisfies Filter,
+    ]),
+  )
 }
 
 /** Case-blind search for a piece of any of the columns. */
@@ -190,6 +257,9 @@ export const searchFilter = (columns: SQLiteColumn[], description: string): Filt
   schema: Type.String({ minLength: 1, maxLength: 100, description }),
   where(value, place) {
     const pattern = `%${(value as string).toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-    return sql`(${sql.join(columns.map(column => sql`lower(${column}) like ${place(pattern)} escape '\\'`), sql` or `)})`
+    return sql`(${sql.join(
+      columns.map(column => sql`lower(${column}) like ${place(pattern)} escape '\\'`),
+      sql` or `,
+    )})`
   },
 })

@@ -5,19 +5,33 @@ export type Log = pino.Logger
 
 /** Members whose values never reach a log, at any depth that our own lines use. */
 const secretMembers = [
-  'authorization', 'cookie', 'set-cookie', 'token', 'secret', 'password', 'uuid', 'ping_url', 'pingUrl', 'setup_link', 'webhook-signature', 'x-service-signature',
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'secret',
+  'password',
+  'uuid',
+  'ping_url',
+  'pingUrl',
+  'setup_link',
+  'webhook-signature',
+  'x-service-signature',
 ]
 
 /** A log at the given level; `destination` is a file descriptor, or a stream in tests. */
 export function openLog(level: string, destination: number | pino.DestinationStream = 2): Log {
   const stream = typeof destination === 'number' ? pino.destination({ dest: destination, sync: true }) : destination
-  return pino({
-    level,
-    base: undefined,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: label => ({ level: label }) },
-    redact: { paths: secretMembers.flatMap(name => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[secret]' },
-  }, stream)
+  return pino(
+    {
+      level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: label => ({ level: label }) },
+      redact: { paths: secretMembers.flatMap(name => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: '[secret]' },
+    },
+    stream,
+  )
 }
 
 /** Paths carry heartbeat UUIDs and ingest tokens; a log shows where they stand, not what they are. */

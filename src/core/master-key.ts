@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { BadSetting } from './config'
@@ -10,14 +21,19 @@ import { BadSetting } from './config'
  */
 export function loadMasterKey(file: string, make: boolean): { key: Uint8Array; made: boolean } {
   if (!existsSync(file)) {
-    if (!make) throw new BadSetting(`BAILIWICK_MASTER_KEY_FILE: there is no file ${file}. Make one with: head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE`)
+    if (!make)
+      throw new BadSetting(
+        `BAILIWICK_MASTER_KEY_FILE: there is no file ${file}. Make one with: head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE`,
+      )
     const key = randomBytes(32)
     if (writeNew(file, `${key.toString('base64')}\n`)) return { key, made: true }
   }
-  if ((statSync(file).mode & 0o077) !== 0) throw new BadSetting(`The master key file ${file} may be read by others; run: chmod 600 ${file}`)
+  if ((statSync(file).mode & 0o077) !== 0)
+    throw new BadSetting(`The master key file ${file} may be read by others; run: chmod 600 ${file}`)
   const line = readFileSync(file, 'utf8').split('\n')[0]!.trim()
   const key = /^[0-9a-fA-F]{64}$/.test(line) ? Buffer.from(line, 'hex') : Buffer.from(line, 'base64')
-  if (key.length !== 32) throw new BadSetting(`The master key file ${file} does not hold 32 bytes in base64 or hex on its first line.`)
+  if (key.length !== 32)
+    throw new BadSetting(`The master key file ${file} does not hold 32 bytes in base64 or hex on its first line.`)
   return { key, made: false }
 }
 

@@ -20,10 +20,12 @@ test('the examples of RFC 7396 appendix A that have an object for target and pat
 
 test('merging a patch twice is merging it once, and nothing that was given is changed', () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue())
-  fc.assert(fc.property(json, json, (target, patch) => {
-    const [before, asked] = [structuredClone(target), structuredClone(patch)]
-    const once = mergePatch(target, patch)
-    expect(mergePatch(once, patch)).toEqual(once)
-    expect([target, patch]).toEqual([before, asked])
-  }))
+  fc.assert(
+    fc.property(json, json, (target, patch) => {
+      const [before, asked] = [structuredClone(target), structuredClone(patch)]
+      const once = mergePatch(target, patch)
+      expect(mergePatch(once, patch)).toEqual(once)
+      expect([target, patch]).toEqual([before, asked])
+    }),
+  )
 })

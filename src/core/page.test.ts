@@ -7,17 +7,21 @@ const key = new Uint8Array(32).fill(7)
 const byName = 'domains by name'
 
 const value = fc.oneof(
-  fc.string({ unit: 'grapheme' }), fc.boolean(), fc.constant(null),
+  fc.string({ unit: 'grapheme' }),
+  fc.boolean(),
+  fc.constant(null),
   // JSON has one zero: minus zero is no sort key.
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(n => n + 0),
 )
 
 test('a cursor opens to the values it was sealed with', () => {
-  fc.assert(fc.property(fc.array(value), fc.string(), (values, hash) => {
-    const cursor = sealCursor(key, { values, filterHash: hash })
-    expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
-    expect(openCursor(key, cursor, hash)).toEqual(values)
-  }))
+  fc.assert(
+    fc.property(fc.array(value), fc.string(), (values, hash) => {
+      const cursor = sealCursor(key, { values, filterHash: hash })
+      expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/)
+      expect(openCursor(key, cursor, hash)).toEqual(values)
+    }),
+  )
 })
 
 test('a cursor with any one character changed, added or removed is refused', () => {

@@ -37,16 +37,28 @@ export const problemKinds = {
 export type ProblemCode = keyof typeof problemKinds
 
 /** One thing wrong with a request. `pointer` is a JSON pointer into the body as a URI fragment (`#/schedule`), or `#/query/<name>`. */
-export interface FieldProblem { pointer: string; code: string; detail: string }
+export interface FieldProblem {
+  pointer: string
+  code: string
+  detail: string
+}
 
-interface Extras { errors?: FieldProblem[]; headers?: Record<string, string>; members?: Record<string, unknown> }
+interface Extras {
+  errors?: FieldProblem[]
+  headers?: Record<string, string>
+  members?: Record<string, unknown>
+}
 
 /** An answer that is an error (RFC 9457). Thrown by verbs and guards, written out in one place, by the door of the API. */
 export class Problem extends Error {
   override name = 'Problem'
   readonly status: number
   readonly title: string
-  constructor(readonly code: ProblemCode, readonly detail: string, readonly extras: Extras = {}) {
+  constructor(
+    readonly code: ProblemCode,
+    readonly detail: string,
+    readonly extras: Extras = {},
+  ) {
     super(detail)
     ;[this.status, this.title] = problemKinds[code]
   }
@@ -55,11 +67,12 @@ export class Problem extends Error {
 /** The problem as the JSON object that is sent; `instance` names the request. */
 export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
   return {
-    type: problem.code === 'rate_limited'
-      ? 'https://iana.org/assignments/http-problem-types#quota-exceeded'
-      : problem.code === 'overloaded'
-        ? 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity'
-        : `/problems/${problem.code}`,
+    type:
+      problem.code === 'rate_limited'
+        ? 'https://iana.org/assignments/http-problem-types#quota-exceeded'
+        : problem.code === 'overloaded'
+          ? 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity'
+          : `/problems/${problem.code}`,
     title: problem.title,
     status: problem.status,
     detail: problem.detail,

@@ -32,7 +32,9 @@ function badParameters(errors: FieldProblem[]): Problem {
 }
 
 function refused(code: 'unknown_parameter' | 'invalid_parameter', name: string, detail: string): Problem {
-  return new Problem(code, `${name} ${detail}`, { errors: [{ pointer: `#/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code, detail }] })
+  return new Problem(code, `${name} ${detail}`, {
+    errors: [{ pointer: `#/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code, detail }],
+  })
 }
 
 function read(type: string | undefined, text: string): unknown {

@@ -6,7 +6,12 @@ import type { Reader, Tx } from './db/transaction'
 import { hmacSha256, sha256Hex } from './crypto'
 
 /** Where a sealed value lives. It is bound to this place: moved to another row, column or workspace it no longer opens. */
-export interface Place { table: string; column: string; row: string; workspaceId: string }
+export interface Place {
+  table: string
+  column: string
+  row: string
+  workspaceId: string
+}
 
 /** Thrown when a sealed value does not open: it was altered, moved, or sealed under a key that is not here. */
 export class NotOpened extends Error {
@@ -18,7 +23,10 @@ export class WrongMasterKey extends Error {
   override name = 'WrongMasterKey'
 }
 
-interface DataKey { id: string; key: Uint8Array }
+interface DataKey {
+  id: string
+  key: Uint8Array
+}
 
 /**
  * Seals and opens secrets with AES-256-GCM (NIST SP 800-38D) under a key per workspace, which is itself wrapped by the master key.
@@ -30,7 +38,11 @@ export class KeyRing {
   private readonly byId = new Map<string, DataKey>()
   private readonly tagKey: Uint8Array
 
-  constructor(private readonly masterKey: Uint8Array, private readonly read: Reader, private readonly clock: Clock) {
+  constructor(
+    private readonly masterKey: Uint8Array,
+    private readonly read: Reader,
+    private readonly clock: Clock,
+  ) {
     this.masterKeyId = keyFingerprint(masterKey)
     this.tagKey = this.derive('audit-tag')
   }
@@ -59,7 +71,9 @@ export class KeyRing {
     const [version, keyId, nonce, ciphertext] = sealed.split('.')
     if (version !== 'bw1' || !keyId || !nonce || !ciphertext) throw new NotOpened('The sealed value has an unknown form.')
     const key = this.byId.get(keyId) ?? (await this.keyById(keyId, read))
-    return decrypt(key.key, Buffer.from(nonce, 'base64url'), Buffer.from(ciphertext, 'base64url'), aad(place, keyId)).toString('utf8')
+    return decrypt(key.key, Buffer.from(nonce, 'base64url'), Buffer.from(ciphertext, 'base64url'), aad(place, keyId)).toString(
+      'utf8',
+    )
   }
 
   /**
@@ -74,14 +88,24 @@ export class KeyRing {
         decrypt(this.derive('canary'), Buffer.from(nonce!, 'base64url'), Buffer.from(sealed!, 'base64url'), 'bw1|canary')
         return
       }
-      throw new WrongMasterKey(`The master key is not the one this database was made with: it has fingerprint ${this.masterKeyId}, the database wants ${keyId}.`)
+      throw new WrongMasterKey(
+        `The master key is not the one this database was made with: it has fingerprint ${this.masterKeyId}, the database wants ${keyId}.`,
+      )
     }
     const { nonce, sealed } = encrypt(this.derive('canary'), Buffer.from('canary'), 'bw1|canary')
-    await tx.insert(instanceFacts).values({ name: 'master_key_canary', value: `${this.masterKeyId}.${base64(nonce)}.${base64(sealed)}` }).onConflictDoNothing()
+    await tx
+      .insert(instanceFacts)
+      .values({ name: 'master_key_canary', value: `${this.masterKeyId}.${base64(nonce)}.${base64(sealed)}` })
+      .onConflictDoNothing()
   }
 
   private async currentKey(tx: Tx, workspaceId: string): Promise<DataKey> {
-    const [row] = await tx.select().from(dataKeys).where(eq(dataKeys.workspaceId, workspaceId)).orderBy(desc(dataKeys.createdAt)).limit(1)
+    const [row] = await tx
+      .select()
+      .from(dataKeys)
+      .where(eq(dataKeys.workspaceId, workspaceId))
+      .orderBy(desc(dataKeys.createdAt))
+      .limit(1)
     if (row) {
       const key = this.unwrap(row)
       this.current.set(workspaceId, key)
@@ -91,7 +115,11 @@ export class KeyRing {
     const made = { id: `dek_${base64(randomBytes(9)).replaceAll(/[-_]/g, 'x')}`, key: new Uint8Array(randomBytes(32)) }
     const { nonce, sealed } = encrypt(this.masterKey, made.key, this.wrapAad(made.id, workspaceId))
     await tx.insert(dataKeys).values({
-      id: made.id, workspaceId, masterKeyId: this.masterKeyId, wrapped: `${base64(nonce)}.${base64(sealed)}`, createdAt: this.clock.now(),
+      id: made.id,
+      workspaceId,
+      masterKeyId: this.masterKeyId,
+      wrapped: `${base64(nonce)}.${base64(sealed)}`,
+      createdAt: this.clock.now(),
     })
     return made
   }
@@ -104,7 +132,12 @@ export class KeyRing {
 
   private unwrap(row: { id: string; workspaceId: string; wrapped: string }): DataKey {
     const [nonce, sealed] = row.wrapped.split('.')
-    const plain = decrypt(this.masterKey, Buffer.from(nonce!, 'base64url'), Buffer.from(sealed!, 'base64url'), this.wrapAad(row.id, row.workspaceId))
+    const plain = decrypt(
+      this.masterKey,
+      Buffer.from(nonce!, 'base64url'),
+      Buffer.from(sealed!, 'base64url'),
+      this.wrapAad(row.id, row.workspaceId),
+    )
     const key = { id: row.id, key: new Uint8Array(plain) }
     this.byId.set(row.id, key)
     return key
@@ -129,7 +162,9 @@ function encrypt(key: Uint8Array, plain: Uint8Array, aadText: string): { nonce: 
 
 function decrypt(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array, aadText: string): Buffer {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(aadText)).setAuthTag(sealed.subarray(sealed.length - 16))
+    const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+      .setAAD(Buffer.from(aadText))
+      .setAuthTag(sealed.subarray(sealed.length - 16))
     return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - 16)), decipher.final()])
   } catch {
     throw new NotOpened('The sealed value does not open: it was altered, moved, or sealed under another key.')

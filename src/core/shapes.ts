@@ -11,15 +11,25 @@ export const Nullable = <T extends TSchema>(schema: T, options: SchemaOptions = 
 
 /** One of these words, typed as their union. */
 export const Words = <const T extends readonly string[]>(words: T, options: SchemaOptions = {}) =>
-  Type.Union(words.map(word => Type.Literal(word)), options) as unknown as TUnsafe<T[number]>
+  Type.Union(
+    words.map(word => Type.Literal(word)),
+    options,
+  ) as unknown as TUnsafe<T[number]>
 
 export const Instant = (options: SchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
 export const MaybeInstant = (options: SchemaOptions = {}) => Nullable(Type.String({ format: 'date-time' }), options)
 
 /** Text without control characters: NUL is refused by PostgreSQL, line ends would break logs and headers. Not blank where it is required. */
-export const Line = (options: SchemaOptions & { minLength?: number; maxLength: number }) => Type.String(options.minLength
-  ? { pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$', 'x-rule': 'must be one line without control characters, and not blank.', ...options }
-  : { pattern: '^[^\\u0000-\\u001f\\u007f]*$', 'x-rule': 'must be one line without control characters.', ...options })
+export const Line = (options: SchemaOptions & { minLength?: number; maxLength: number }) =>
+  Type.String(
+    options.minLength
+      ? {
+          pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$',
+          'x-rule': 'must be one line without control characters, and not blank.',
+          ...options,
+        }
+      : { pattern: '^[^\\u0000-\\u001f\\u007f]*$', 'x-rule': 'must be one line without control characters.', ...options },
+  )
 /** Text of several lines; NUL alone is refused. */
 export const Prose = (options: SchemaOptions & { maxLength: number }) =>
   Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not hold a NUL character.', ...options })
@@ -33,16 +43,25 @@ export const editable = {
   updated_at: Instant({ description: 'When it was last edited.' }),
 }
 
-export const Pagination = Shape({
-  has_more: Type.Boolean({ description: 'Whether a further page exists.' }),
-  next_cursor: Nullable(Type.String(), { description: 'Value of `cursor` for the next page; null on the last one.' }),
-  total: Type.Optional(Type.Integer({ description: 'Number of items, counted up to 10,000; present with `include=total`.' })),
-}, { $id: 'Pagination', description: 'Where a page stands in its list.' })
+export const Pagination = Shape(
+  {
+    has_more: Type.Boolean({ description: 'Whether a further page exists.' }),
+    next_cursor: Nullable(Type.String(), { description: 'Value of `cursor` for the next page; null on the last one.' }),
+    total: Type.Optional(Type.Integer({ description: 'Number of items, counted up to 10,000; present with `include=total`.' })),
+  },
+  { $id: 'Pagination', description: 'Where a page stands in its list.' },
+)
 
 /** The list of a resource: `{data: [...], pagination}`. */
 export function ListOf<T extends TSchema>(item: T) {
-  return Shape({ data: Type.Array(item), pagination: Pagination }, { $id: `${item.$id}List`, description: `A page of ${item.$id} items.` })
+  return Shape(
+    { data: Type.Array(item), pagination: Pagination },
+    { $id: `${item.$id}List`, description: `A page of ${item.$id} items.` },
+  )
 }
 
 export type Pagination = Static<typeof Pagination>
-export interface Page<T> { data: T[]; pagination: Pagination }
+export interface Page<T> {
+  data: T[]
+  pagination: Pagination
+}

@@ -33,12 +33,19 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
   const member = schema[discriminator] as string | undefined
   if (error.type === ValueErrorType.Union && member) {
     const branches = schema.anyOf as TSchema[]
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ pointer: prefix + path, code: 'type', detail: 'must be an object.' }]
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return [{ pointer: prefix + path, code: 'type', detail: 'must be an object.' }]
     const named = (value as Record<string, unknown>)[member]
     const branch = branches.find(one => one.properties?.[member]?.const === named)
     if (branch) return fieldProblems(branch, value, prefix + path)
     const words = branches.map(one => JSON.stringify(one.properties[member].const)).join(', ')
-    return [{ pointer: `${prefix}${path}/${member}`, code: named === undefined ? 'required' : 'enum', detail: `must be one of ${words}.` }]
+    return [
+      {
+        pointer: `${prefix}${path}/${member}`,
+        code: named === undefined ? 'required' : 'enum',
+        detail: `must be one of ${words}.`,
+      },
+    ]
   }
   const branch = error.type === ValueErrorType.Union ? onlyBranch(schema) : null
   // What may also be null is explained by what it is otherwise.
@@ -57,28 +64,55 @@ function onlyBranch(schema: TSchema): TSchema | null {
 function rule(error: ValueError): { code: string; detail: string } {
   const { schema, type } = error
   switch (type) {
-    case ValueErrorType.ObjectRequiredProperty: return { code: 'required', detail: 'is required.' }
-    case ValueErrorType.ObjectAdditionalProperties: return { code: 'unknown_member', detail: 'is not a member of this resource.' }
-    case ValueErrorType.StringMinLength: return { code: 'too_short', detail: `must have at least ${schema.minLength} character${schema.minLength === 1 ? '' : 's'}.` }
-    case ValueErrorType.StringMaxLength: return { code: 'too_long', detail: `must have at most ${schema.maxLength} characters.` }
-    case ValueErrorType.StringPattern: return { code: 'pattern', detail: schema['x-rule'] ?? `must match ${schema.pattern}.` }
-    case ValueErrorType.StringFormat: return { code: 'format', detail: `must be ${formatNames[schema.format as string] ?? schema.format}.` }
-    case ValueErrorType.ArrayMaxItems: return { code: 'too_many', detail: `must have at most ${schema.maxItems} items.` }
-    case ValueErrorType.ArrayMinItems: return { code: 'too_few', detail: `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}.` }
-    case ValueErrorType.ArrayUniqueItems: return { code: 'not_unique', detail: 'must not repeat an item.' }
+    case ValueErrorType.ObjectRequiredProperty:
+      return { code: 'required', detail: 'is required.' }
+    case ValueErrorType.ObjectAdditionalProperties:
+      return { code: 'unknown_member', detail: 'is not a member of this resource.' }
+    case ValueErrorType.StringMinLength:
+      return {
+        code: 'too_short',
+        detail: `must have at least ${schema.minLength} character${schema.minLength === 1 ? '' : 's'}.`,
+      }
+    case ValueErrorType.StringMaxLength:
+      return { code: 'too_long', detail: `must have at most ${schema.maxLength} characters.` }
+    case ValueErrorType.StringPattern:
+      return { code: 'pattern', detail: schema['x-rule'] ?? `must match ${schema.pattern}.` }
+    case ValueErrorType.StringFormat:
+      return { code: 'format', detail: `must be ${formatNames[schema.format as string] ?? schema.format}.` }
+    case ValueErrorType.ArrayMaxItems:
+      return { code: 'too_many', detail: `must have at most ${schema.maxItems} items.` }
+    case ValueErrorType.ArrayMinItems:
+      return { code: 'too_few', detail: `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}.` }
+    case ValueErrorType.ArrayUniqueItems:
+      return { code: 'not_unique', detail: 'must not repeat an item.' }
     case ValueErrorType.IntegerMinimum:
     case ValueErrorType.IntegerMaximum:
     case ValueErrorType.NumberMinimum:
-    case ValueErrorType.NumberMaximum: return { code: 'out_of_range', detail: rangeOf(schema) }
-    case ValueErrorType.Integer: return { code: 'type', detail: 'must be a whole number.' }
-    case ValueErrorType.String: return { code: 'type', detail: 'must be a string.' }
-    case ValueErrorType.Boolean: return { code: 'type', detail: 'must be true or false.' }
-    case ValueErrorType.Array: return { code: 'type', detail: 'must be an array.' }
-    case ValueErrorType.Object: return { code: 'type', detail: 'must be an object.' }
-    case ValueErrorType.Literal: return { code: 'enum', detail: `must be ${JSON.stringify(schema.const)}.` }
-    case ValueErrorType.Union: return { code: isOfWords(schema) ? 'enum' : 'type', detail: unionRule(schema) }
-    case ValueErrorType.Kind: return { code: 'enum', detail: schema.enum ? `must be one of ${schema.enum.map((word: string) => JSON.stringify(word)).join(', ')}.` : 'has the wrong form.' }
-    default: return { code: 'invalid', detail: `${error.message}.` }
+    case ValueErrorType.NumberMaximum:
+      return { code: 'out_of_range', detail: rangeOf(schema) }
+    case ValueErrorType.Integer:
+      return { code: 'type', detail: 'must be a whole number.' }
+    case ValueErrorType.String:
+      return { code: 'type', detail: 'must be a string.' }
+    case ValueErrorType.Boolean:
+      return { code: 'type', detail: 'must be true or false.' }
+    case ValueErrorType.Array:
+      return { code: 'type', detail: 'must be an array.' }
+    case ValueErrorType.Object:
+      return { code: 'type', detail: 'must be an object.' }
+    case ValueErrorType.Literal:
+      return { code: 'enum', detail: `must be ${JSON.stringify(schema.const)}.` }
+    case ValueErrorType.Union:
+      return { code: isOfWords(schema) ? 'enum' : 'type', detail: unionRule(schema) }
+    case ValueErrorType.Kind:
+      return {
+        code: 'enum',
+        detail: schema.enum
+          ? `must be one of ${schema.enum.map((word: string) => JSON.stringify(word)).join(', ')}.`
+          : 'has the wrong form.',
+      }
+    default:
+      return { code: 'invalid', detail: `${error.message}.` }
   }
 }
 
@@ -87,7 +121,8 @@ function rangeOf(schema: TSchema): string {
   return schema.minimum !== undefined ? `must be at least ${schema.minimum}.` : `must be at most ${schema.maximum}.`
 }
 
-const isOfWords = (schema: TSchema): boolean => ((schema.anyOf ?? []) as TSchema[]).every(one => one.const !== undefined || one.type === 'null')
+const isOfWords = (schema: TSchema): boolean =>
+  ((schema.anyOf ?? []) as TSchema[]).every(one => one.const !== undefined || one.type === 'null')
 
 function unionRule(schema: TSchema): string {
   if (!isOfWords(schema)) return 'has none of the forms that are allowed here.'

@@ -82,23 +82,40 @@ async function showHome(me) {
   if (current) sessionStorage.setItem(chosenWorkspace, current.id)
   byId('home-title').textContent = current ? `Workspace ${current.name}` : 'No workspace'
   byId('workspace-choice').hidden = me.workspaces.length < 2
-  byId('workspace').replaceChildren(...me.workspaces.map(one => new Option(`${one.name} (${one.role})`, one.id, false, one === current)))
+  byId('workspace').replaceChildren(
+    ...me.workspaces.map(one => new Option(`${one.name} (${one.role})`, one.id, false, one === current)),
+  )
   await refresh()
-  refreshing = setInterval(() => { if (!document.hidden) void refresh() }, refreshMs)
+  refreshing = setInterval(() => {
+    if (!document.hidden) void refresh()
+  }, refreshMs)
 }
 
 async function refresh() {
   try {
     await Promise.all([
-      list('heartbeats', '/heartbeats?limit=50', 'No heartbeats yet. Make one with POST /v1/heartbeats; the handbook has an example.', one => [
-        one.name, status(one.status), time(one.last_ping_at, 'never'), time(one.expected_at, '–'),
-      ]),
-      list('deliveries', '/webhook-deliveries?limit=20', 'No deliveries yet. They appear when a webhook endpoint has been told of an event.', one => [
-        one.event, status(one.status), String(one.attempt_count), time(one.created_at, '–'),
-      ]),
-      list('tokens', '/tokens?limit=100&sort=-id', 'No tokens yet.', one => (one.revoked_at ? null : [
-        one.name, code(one.hint), one.mode === 'scoped' ? one.permissions.join(', ') : one.mode === 'full' ? 'everything' : 'read everything', time(one.last_used_at, 'never'),
-      ])),
+      list(
+        'heartbeats',
+        '/heartbeats?limit=50',
+        'No heartbeats yet. Make one with POST /v1/heartbeats; the handbook has an example.',
+        one => [one.name, status(one.status), time(one.last_ping_at, 'never'), time(one.expected_at, '–')],
+      ),
+      list(
+        'deliveries',
+        '/webhook-deliveries?limit=20',
+        'No deliveries yet. They appear when a webhook endpoint has been told of an event.',
+        one => [one.event, status(one.status), String(one.attempt_count), time(one.created_at, '–')],
+      ),
+      list('tokens', '/tokens?limit=100&sort=-id', 'No tokens yet.', one =>
+        one.revoked_at
+          ? null
+          : [
+              one.name,
+              code(one.hint),
+              one.mode === 'scoped' ? one.permissions.join(', ') : one.mode === 'full' ? 'everything' : 'read everything',
+              time(one.last_used_at, 'never'),
+            ],
+      ),
     ])
   } catch (error) {
     if (error instanceof Refused && error.status === 401) return showLogin()
@@ -115,7 +132,16 @@ async function list(id, path, empty, cells) {
     page = { data: [] }
     empty = error.status === 403 ? 'Your role in this workspace does not show these.' : 'Not available.'
   }
-  const rows = page.data.map(cells).filter(Boolean).map(row => element('tr', {}, row.map((cell, place) => element(place === 0 ? 'th' : 'td', place === 0 ? { scope: 'row' } : {}, [cell]))))
+  const rows = page.data
+    .map(cells)
+    .filter(Boolean)
+    .map(row =>
+      element(
+        'tr',
+        {},
+        row.map((cell, place) => element(place === 0 ? 'th' : 'td', place === 0 ? { scope: 'row' } : {}, [cell])),
+      ),
+    )
   byId(id).replaceChildren(...rows)
   byId(id).closest('.table').hidden = rows.length === 0
   byId(`${id}-empty`).hidden = rows.length > 0
@@ -124,13 +150,22 @@ async function list(id, path, empty, cells) {
 
 // A sign beside the word: a colour alone tells nothing to those who do not see it.
 const signs = {
-  up: ['●', 'good'], delivered: ['●', 'good'], down: ['▲', 'bad'], exhausted: ['▲', 'bad'], expired: ['▲', 'bad'],
-  grace: ['◆', 'fair'], retrying: ['◆', 'fair'], held: ['◆', 'fair'],
+  up: ['●', 'good'],
+  delivered: ['●', 'good'],
+  down: ['▲', 'bad'],
+  exhausted: ['▲', 'bad'],
+  expired: ['▲', 'bad'],
+  grace: ['◆', 'fair'],
+  retrying: ['◆', 'fair'],
+  held: ['◆', 'fair'],
 }
 
 function status(word) {
   const [sign, look] = signs[word] ?? ['○', 'calm']
-  return element('span', { class: `status ${look}` }, [element('span', { 'aria-hidden': 'true' }, [sign]), ` ${word.replaceAll('_', ' ')}`])
+  return element('span', { class: `status ${look}` }, [
+    element('span', { 'aria-hidden': 'true' }, [sign]),
+    ` ${word.replaceAll('_', ' ')}`,
+  ])
 }
 
 const code = text => element('code', {}, [text])
@@ -147,7 +182,8 @@ function element(name, attributes, children) {
 }
 
 function fail(error) {
-  byId('failure').textContent = error instanceof Refused ? error.message : 'The hub cannot be reached. The page tries again by itself.'
+  byId('failure').textContent =
+    error instanceof Refused ? error.message : 'The hub cannot be reached. The page tries again by itself.'
   byId('failure').hidden = false
 }
 

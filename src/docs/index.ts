@@ -13,7 +13,11 @@ import tokens from './tokens.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
 /** A page of the handbook, served at `/docs/<slug>`. */
-export interface Page { slug: string; title: string; markdown: string }
+export interface Page {
+  slug: string
+  title: string
+  markdown: string
+}
 
 const page = (slug: string, markdown: string): Page => ({ slug, title: /^# (.+)$/m.exec(markdown)?.[1] ?? slug, markdown })
 

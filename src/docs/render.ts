@@ -15,14 +15,21 @@ export function pageHtml(slug: string): string | null {
 export function problemHtml(code: string): string | null {
   if (!Object.hasOwn(problemKinds, code)) return null
   const [status, title] = problemKinds[code as ProblemCode]
-  const section = sectionOf(pages.find(page => page.slug === 'problems')!, code)
+  const section = sectionOf(
+    pages.find(page => page.slug === 'problems')!,
+    code,
+  )
   const body = `<h1>${escaped(title)}</h1><p>Code <code>${code}</code>, HTTP status ${status}.</p>${html(section)}<p><a href="/docs/problems">All codes</a></p>`
   return layout(title, 'problems', body)
 }
 
 /** What is shown for an address of the handbook that does not exist. */
 export const missingPage = (): string =>
-  layout('Not found', '', '<h1>There is no such page</h1><p>The list beside this text has all pages of the handbook. <a href="/docs">Begin at the beginning.</a></p>')
+  layout(
+    'Not found',
+    '',
+    '<h1>There is no such page</h1><p>The list beside this text has all pages of the handbook. <a href="/docs">Begin at the beginning.</a></p>',
+  )
 
 /** The text under the heading of a name, without the heading. */
 export function sectionOf(page: Page, heading: string): string {
@@ -32,7 +39,11 @@ export function sectionOf(page: Page, heading: string): string {
 }
 
 /** The name a heading is linked by: its words in lower case, joined by hyphens. */
-export const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-').replaceAll(/^-|-$/g, '')
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
 
 const marked = new Marked({
   gfm: true,
@@ -59,12 +70,16 @@ const html = (markdown: string) => marked.parse(markdown, { async: false })
 function contents(markdown: string): string {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
   if (headings.length < 4) return ''
-  const links = headings.map(heading => `<li><a href="#${anchorOf(heading.replaceAll('`', ''))}">${marked.parseInline(heading)}</a></li>`)
+  const links = headings.map(
+    heading => `<li><a href="#${anchorOf(heading.replaceAll('`', ''))}">${marked.parseInline(heading)}</a></li>`,
+  )
   return `<details class="contents"><summary>On this page</summary><ul>${links.join('')}</ul></details>`
 }
 
 function layout(title: string, slug: string, body: string): string {
-  const links = pages.map(page => `<li><a href="/docs/${page.slug}"${page.slug === slug ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`)
+  const links = pages.map(
+    page => `<li><a href="/docs/${page.slug}"${page.slug === slug ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`,
+  )
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -31,7 +31,11 @@ export function makeApp(hub: Hub, worker: Worker): AnyElysia {
       arrivals.set(request, performance.now())
       if (hasUsableHost(request)) return undefined
       failures.set(request, 400)
-      return problemAnswer(hub, new Problem('malformed_request', 'The Host header is no host name with a port.'), requestId(request))
+      return problemAnswer(
+        hub,
+        new Problem('malformed_request', 'The Host header is no host name with a port.'),
+        requestId(request),
+      )
     })
     .onError(async ({ code, error, request, server }) => {
       if (code !== 'NOT_FOUND') return failed(request, problemAnswer(hub, error, requestId(request)))
@@ -62,7 +66,9 @@ function operatorRoutes(hub: Hub, worker: Worker, metrics: Metrics): AnyElysia {
     .get('/healthz', () => Response.json({ status: 'ok' }, { headers }))
     .get('/readyz', async ({ request }) => {
       const found = await readiness(hub, worker)
-      return found.status === 'ready' ? Response.json(found, { headers }) : problemAnswer(hub, notReady(found), requestId(request))
+      return found.status === 'ready'
+        ? Response.json(found, { headers })
+        : problemAnswer(hub, notReady(found), requestId(request))
     })
     .get('/metrics', async ({ request, server }) => {
       try {
@@ -77,7 +83,8 @@ function operatorRoutes(hub: Hub, worker: Worker, metrics: Metrics): AnyElysia {
 /** The request that one without a route stands for: HEAD for a GET, and on the ping host an address without `/ping`. Null when for none. */
 function meant(hub: Hub, app: AnyElysia, request: Request): Request | null {
   const url = new URL(request.url)
-  if (request.method === 'HEAD' && methodsAt(app, url.pathname).includes('GET')) return new Request(request.url, { headers: request.headers })
+  if (request.method === 'HEAD' && methodsAt(app, url.pathname).includes('GET'))
+    return new Request(request.url, { headers: request.headers })
   // A UUID, or a ping key; nothing else at the root has this form.
   const bare = /^\/([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z0-9_-]{22})(\/|$)/
   if (hub.config.pingHost === null || url.hostname.toLowerCase() !== hub.config.pingHost || !bare.test(url.pathname)) return null
@@ -92,20 +99,33 @@ async function answerFor(app: AnyElysia, request: Request, other: Request): Prom
 /** A path that no route serves with this method: another known method is a 405, the rest a 404. */
 function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Peer | null): Response {
   const methods = methodsAt(app, pathOf(request))
-  const verdict = limiterOf(hub).take([noCredentials(callerAddress(hub, request, server), hub.config.anonymousPerMinute)], hub.clock.now())
+  const verdict = limiterOf(hub).take(
+    [noCredentials(callerAddress(hub, request, server), hub.config.anonymousPerMinute)],
+    hub.clock.now(),
+  )
   const id = requestId(request)
-  if (!verdict.allowed) return problemAnswer(hub, tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated }), id)
+  if (!verdict.allowed)
+    return problemAnswer(hub, tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated }), id)
   if (methods.length === 0) return problemAnswer(hub, notFound('path'), id)
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ')
-  return problemAnswer(hub, new Problem('method_not_allowed', `${request.method} is not served here; ${allow} are.`, { headers: { Allow: allow } }), id)
+  return problemAnswer(
+    hub,
+    new Problem('method_not_allowed', `${request.method} is not served here; ${allow} are.`, { headers: { Allow: allow } }),
+    id,
+  )
 }
 
-const methodsAt = (app: AnyElysia, path: string): string[] => [...new Set(app.routes.filter(one => fits(one.path, path)).map(one => one.method))]
+const methodsAt = (app: AnyElysia, path: string): string[] => [
+  ...new Set(app.routes.filter(one => fits(one.path, path)).map(one => one.method)),
+]
 
 function fits(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const given = path.split('/')
-  return wanted.length === given.length && wanted.every((part, place) => (part.startsWith(':') ? given[place] !== '' : part === given[place]))
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, place) => (part.startsWith(':') ? given[place] !== '' : part === given[place]))
+  )
 }
 
 /** The server makes the address of a request from its Host header as it came: some make one that cannot be read. */

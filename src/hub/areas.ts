@@ -8,7 +8,16 @@ import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
 
 /** Every area of the API. */
-export const apiAreas: readonly AnyElysia[] = [setupRoutes, sessionRoutes, tokenRoutes, workspaceRoutes, heartbeatRoutes, webhookRoutes, eventRoutes, auditRoutes]
+export const apiAreas: readonly AnyElysia[] = [
+  setupRoutes,
+  sessionRoutes,
+  tokenRoutes,
+  workspaceRoutes,
+  heartbeatRoutes,
+  webhookRoutes,
+  eventRoutes,
+  auditRoutes,
+]
 
 /** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */
 export const ingestAreas: readonly AnyElysia[] = [pingTwinRoutes, pingRoutes]

@@ -8,9 +8,15 @@ import type { Worker } from '../core/jobs/worker'
 import { Problem } from '../core/problem'
 
 /** One thing that a hub needs to serve: whether it is well, and if not, what is wrong in a sentence. */
-export interface Check { status: 'ok' | 'failing'; detail: string | null }
+export interface Check {
+  status: 'ok' | 'failing'
+  detail: string | null
+}
 export type CheckName = 'database' | 'migrations' | 'master_key' | 'jobs' | 'presence'
-export interface Readiness { status: 'ready' | 'not_ready'; checks: Record<CheckName, Check> }
+export interface Readiness {
+  status: 'ready' | 'not_ready'
+  checks: Record<CheckName, Check>
+}
 
 /**
  * Whether this hub can serve, looked at no more than once a second: whoever asks more often gets the last finding.
@@ -26,7 +32,9 @@ export async function readiness(hub: Hub, worker: Worker): Promise<Readiness> {
 
 /** A hub that is not ready, as the error it answers with. */
 export function notReady(found: Readiness): Problem {
-  const failing = Object.entries(found.checks).filter(([, check]) => check.status === 'failing').map(([name, check]) => `${name}: ${check.detail}`)
+  const failing = Object.entries(found.checks)
+    .filter(([, check]) => check.status === 'failing')
+    .map(([name, check]) => `${name}: ${check.detail}`)
   return new Problem('not_ready', failing.join(' '), { headers: { 'Retry-After': '1' }, members: { checks: found.checks } })
 }
 
@@ -39,7 +47,11 @@ const longestWaitMs = 30_000
 
 async function examine(hub: Hub, worker: Worker): Promise<Readiness> {
   const [database, migrated, masterKey, jobs, presence] = await Promise.all([
-    checked(() => databaseAnswers(hub)), checked(() => migrationsDone(hub)), checked(() => masterKeyFits(hub)), checked(() => jobsMove(hub, worker)), checked(() => isPresent(hub)),
+    checked(() => databaseAnswers(hub)),
+    checked(() => migrationsDone(hub)),
+    checked(() => masterKeyFits(hub)),
+    checked(() => jobsMove(hub, worker)),
+    checked(() => isPresent(hub)),
   ])
   const checks = { database, migrations: migrated, master_key: masterKey, jobs, presence }
   return { status: Object.values(checks).every(one => one.status === 'ok') ? 'ready' : 'not_ready', checks }
@@ -48,7 +60,9 @@ async function examine(hub: Hub, worker: Worker): Promise<Readiness> {
 /** What is wrong, or null. What a database error says stays in the log: it may name hosts and users. */
 async function checked(look: () => Promise<string | null>): Promise<Check> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<string>(resolve => { timer = setTimeout(() => resolve(`The database has not answered within ${longestAnswerMs} ms.`), longestAnswerMs) })
+  const late = new Promise<string>(resolve => {
+    timer = setTimeout(() => resolve(`The database has not answered within ${longestAnswerMs} ms.`), longestAnswerMs)
+  })
   try {
     const detail = await Promise.race([look(), late])
     return { status: detail === null ? 'ok' : 'failing', detail }
@@ -76,7 +90,10 @@ async function migrationsDone(hub: Hub): Promise<string | null> {
 }
 
 async function masterKeyFits(hub: Hub): Promise<string | null> {
-  const [row] = await hub.read.select({ value: instanceFacts.value }).from(instanceFacts).where(eq(instanceFacts.name, 'master_key_canary'))
+  const [row] = await hub.read
+    .select({ value: instanceFacts.value })
+    .from(instanceFacts)
+    .where(eq(instanceFacts.name, 'master_key_canary'))
   return row?.value.split('.')[0] === hub.keys.masterKeyId ? null : 'The master key is not the one this database was made with.'
 }
 

@@ -33,7 +33,10 @@ export function listen(app: AnyElysia, config: Config): Listening {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       if (host === '::' && code !== 'EADDRINUSE') return bind(app, '0.0.0.0', port, tls)
-      if (code === 'EADDRINUSE') throw new BadSetting(`BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`)
+      if (code === 'EADDRINUSE')
+        throw new BadSetting(
+          `BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`,
+        )
       throw new BadSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
     }
   }
@@ -57,7 +60,11 @@ export function listen(app: AnyElysia, config: Config): Listening {
   }
 }
 
-interface Tls { cert: string; key: string; fingerprint: string }
+interface Tls {
+  cert: string
+  key: string
+  fingerprint: string
+}
 
 function readTls(config: Config): Tls | null {
   if (!config.tlsCert || !config.tlsKey) return null
@@ -71,6 +78,14 @@ function readTls(config: Config): Tls | null {
 
 function bind(app: AnyElysia, hostname: string, port: number, tls: Tls | null): Server<unknown> {
   // Elysia would share the port with any other process that asks for it, and a second hub would take half of the requests.
-  app.listen({ hostname, port, reusePort: false, development: false, maxRequestBodySize: largestRequest, idleTimeout: 60, ...(tls && { tls: { cert: tls.cert, key: tls.key } }) })
+  app.listen({
+    hostname,
+    port,
+    reusePort: false,
+    development: false,
+    maxRequestBodySize: largestRequest,
+    idleTimeout: 60,
+    ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
+  })
   return app.server as Server<unknown>
 }

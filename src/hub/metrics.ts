@@ -24,27 +24,49 @@ export class Metrics {
   constructor(hub: Hub, worker: Worker) {
     const registers = [this.registry]
     new Gauge({ name: 'bailiwick_info', help: 'Version of this hub.', labelNames: ['version'], registers }).set({ version }, 1)
-    this.requests = new Counter({ name: 'bailiwick_http_requests_total', help: 'Requests answered, by route and status.', labelNames: ['method', 'route', 'status'], registers })
+    this.requests = new Counter({
+      name: 'bailiwick_http_requests_total',
+      help: 'Requests answered, by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    })
     this.durations = new Histogram({
-      name: 'bailiwick_http_request_duration_seconds', help: 'Time from the arrival of a request to its answer.', labelNames: ['method', 'route'], registers,
+      name: 'bailiwick_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to its answer.',
+      labelNames: ['method', 'route'],
+      registers,
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     })
     new Gauge({
-      name: 'bailiwick_jobs_running', help: 'Jobs that this hub has under way, by kind.', labelNames: ['kind'], registers,
-      collect() { for (const [kind, running] of Object.entries(worker.counts())) this.set({ kind }, running) },
+      name: 'bailiwick_jobs_running',
+      help: 'Jobs that this hub has under way, by kind.',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const [kind, running] of Object.entries(worker.counts())) this.set({ kind }, running)
+      },
     })
     new Gauge({
-      name: 'bailiwick_jobs', help: 'Jobs in the database, of all its hubs, by kind and state.', labelNames: ['kind', 'state'], registers,
+      name: 'bailiwick_jobs',
+      help: 'Jobs in the database, of all its hubs, by kind and state.',
+      labelNames: ['kind', 'state'],
+      registers,
       async collect() {
         this.reset()
         for (const kind of Object.keys(worker.counts())) for (const state of jobStates) this.set({ kind, state }, 0)
-        const rows = await hub.read.select({ kind: jobs.kind, state: jobs.state, n: count() }).from(jobs).groupBy(jobs.kind, jobs.state)
+        const rows = await hub.read
+          .select({ kind: jobs.kind, state: jobs.state, n: count() })
+          .from(jobs)
+          .groupBy(jobs.kind, jobs.state)
         for (const { kind, state, n } of rows) this.set({ kind, state }, n)
       },
     })
     for (const [name, help] of Object.entries(tallies) as [TallyName, string][]) {
       new Counter({
-        name: `bailiwick_${name}_total`, help, labelNames: ['kind'], registers,
+        name: `bailiwick_${name}_total`,
+        help,
+        labelNames: ['kind'],
+        registers,
         collect() {
           this.reset()
           for (const [kind, n] of tallied(hub, name)) this.inc({ kind }, n)
@@ -86,8 +108,12 @@ export function admitToMetrics(hub: Hub, request: Request, peer: Peer | null): v
   // A proxy on this machine that nobody declared brings callers from anywhere; they are known by the headers it adds.
   const relayed = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some(name => request.headers.has(name))
   if (parsed && classOf(parsed) === 'loopback' && !relayed) return
-  if (expected !== null) throw new Problem('unauthenticated', 'Send the token of BAILIWICK_METRICS_TOKEN as: Authorization: Bearer …', challenge)
-  throw new Problem('address_not_allowed', 'Figures are told to this machine only. Set BAILIWICK_METRICS_TOKEN to read them from elsewhere.')
+  if (expected !== null)
+    throw new Problem('unauthenticated', 'Send the token of BAILIWICK_METRICS_TOKEN as: Authorization: Bearer …', challenge)
+  throw new Problem(
+    'address_not_allowed',
+    'Figures are told to this machine only. Set BAILIWICK_METRICS_TOKEN to read them from elsewhere.',
+  )
 }
 
 const challenge = { headers: { 'WWW-Authenticate': 'Bearer realm="bailiwick metrics"' } }
@@ -95,8 +121,14 @@ const challenge = { headers: { 'WWW-Authenticate': 'Bearer realm="bailiwick metr
 // What prom-client collects by default and Bun answers truly. The rest is of Node's engine (libuv handles, V8 heap spaces, garbage
 // collection), counts reserved addresses as data, or, as CPU time and the event loop's lag, begins anew where it should go on.
 const trueOnBun = new Set([
-  'process_start_time_seconds', 'process_resident_memory_bytes', 'process_virtual_memory_bytes', 'process_open_fds', 'process_max_fds',
-  'nodejs_heap_size_total_bytes', 'nodejs_heap_size_used_bytes', 'nodejs_external_memory_bytes',
+  'process_start_time_seconds',
+  'process_resident_memory_bytes',
+  'process_virtual_memory_bytes',
+  'process_open_fds',
+  'process_max_fds',
+  'nodejs_heap_size_total_bytes',
+  'nodejs_heap_size_used_bytes',
+  'nodejs_external_memory_bytes',
 ])
 const lagResolutionMs = 50
 let ofProcess: Registry | null = null
@@ -108,7 +140,9 @@ function processRegistry(): Registry {
   collectDefaultMetrics({ register: registry })
   for (const { name } of registry.getMetricsAsArray()) if (!trueOnBun.has(name)) registry.removeSingleMetric(name)
   new Counter({
-    name: 'process_cpu_seconds_total', help: 'CPU time spent, user and system.', registers: [registry],
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time spent, user and system.',
+    registers: [registry],
     collect() {
       const { user, system } = process.cpuUsage()
       this.reset()
@@ -118,7 +152,10 @@ function processRegistry(): Registry {
   const lag = monitorEventLoopDelay({ resolution: lagResolutionMs })
   lag.enable()
   new Gauge({
-    name: 'bailiwick_event_loop_lag_seconds', help: 'How late the event loop was since the last scrape, by quantile.', labelNames: ['quantile'], registers: [registry],
+    name: 'bailiwick_event_loop_lag_seconds',
+    help: 'How late the event loop was since the last scrape, by quantile.',
+    labelNames: ['quantile'],
+    registers: [registry],
     collect() {
       for (const quantile of [0.5, 0.9, 0.99, 1]) this.set({ quantile }, lag.count > 0 ? lag.percentile(quantile * 100) / 1e9 : 0)
       lag.reset()

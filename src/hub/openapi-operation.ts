@@ -5,8 +5,14 @@ import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
 /** Headers of answers, for `#/components/headers`. */
 export const headers: Record<string, JsonSchema> = {
   'X-Request-Id': header('Id of the request; give it when you ask for help.', 'req_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
-  'RateLimit-Policy': header('The limits that the request counts against: quota `q` in a window of `w` seconds.', '"token";q=600;w=60'),
-  RateLimit: header('What is left of each limit: `r` requests, and `t` seconds until the quota is back. The scarcest comes first.', '"token";r=599;t=1'),
+  'RateLimit-Policy': header(
+    'The limits that the request counts against: quota `q` in a window of `w` seconds.',
+    '"token";q=600;w=60',
+  ),
+  RateLimit: header(
+    'What is left of each limit: `r` requests, and `t` seconds until the quota is back. The scarcest comes first.',
+    '"token";r=599;t=1',
+  ),
   'Retry-After': header('Seconds to wait before trying again.', 2, false, 'integer'),
   ETag: header('Version of the resource; send it back as If-Match or If-None-Match.', '"3.k2f9x1"', true),
   Location: header('Path of what was made.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
@@ -19,30 +25,51 @@ export const headers: Record<string, JsonSchema> = {
 /** Headers of requests, for `#/components/parameters`. */
 export const parameters: Record<string, JsonSchema> = {
   'Idempotency-Key': {
-    name: 'Idempotency-Key', in: 'header', example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+    name: 'Idempotency-Key',
+    in: 'header',
+    example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-    description: 'Makes a retry safe: within 24 hours, a second request with the same key gets the answer of the first and does nothing.',
+    description:
+      'Makes a retry safe: within 24 hours, a second request with the same key gets the answer of the first and does nothing.',
   },
   'If-Match': {
-    name: 'If-Match', in: 'header', example: '"3.k2f9x1"', schema: { type: 'string' },
-    description: 'ETag of the version the edit starts from. The part before the dot counts; another version is answered with 412.',
+    name: 'If-Match',
+    in: 'header',
+    example: '"3.k2f9x1"',
+    schema: { type: 'string' },
+    description:
+      'ETag of the version the edit starts from. The part before the dot counts; another version is answered with 412.',
   },
   'If-None-Match': {
-    name: 'If-None-Match', in: 'header', example: '"3.k2f9x1"', schema: { type: 'string' },
+    name: 'If-None-Match',
+    in: 'header',
+    example: '"3.k2f9x1"',
+    schema: { type: 'string' },
     description: 'ETag of what is known already; when it still holds the answer is 304.',
   },
   'Bailiwick-Workspace': {
-    name: 'Bailiwick-Workspace', in: 'header', example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', schema: { type: 'string' },
-    description: 'With a session cookie: the workspace that is meant; the one last used when absent. A token has one workspace and ignores it.',
+    name: 'Bailiwick-Workspace',
+    in: 'header',
+    example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
+    schema: { type: 'string' },
+    description:
+      'With a session cookie: the workspace that is meant; the one last used when absent. A token has one workspace and ignores it.',
   },
   'Bailiwick-Csrf': {
-    name: 'Bailiwick-Csrf', in: 'header', example: '1', schema: { type: 'string', const: '1' },
+    name: 'Bailiwick-Csrf',
+    in: 'header',
+    example: '1',
+    schema: { type: 'string', const: '1' },
     description: 'Required with a session cookie, beside an Origin header that names this site. Not needed with a token.',
   },
 }
 
 /** An operation as @elysiajs/swagger collected it. */
-export interface Collected { operationId: string; tags: string[]; parameters?: JsonSchema[] }
+export interface Collected {
+  operationId: string
+  tags: string[]
+  parameters?: JsonSchema[]
+}
 
 /**
  * One operation of the document.
@@ -70,11 +97,16 @@ export function operation(spec: Route, collected: Collected, schemas: Schemas, e
 
 function guardSentence(spec: Route): string {
   switch (spec.guard) {
-    case 'anyone': return 'Needs no credential.'
-    case 'ingest': return 'Needs no login: who knows the address may call it. Its calls are counted for that address alone.'
-    case 'signed_in': return 'Needs any valid credential.'
-    case 'operator': return 'Needs an operator: a session of one, or a token with full access in the operator’s workspace.'
-    default: return `Needs the permission \`${spec.guard}\`.`
+    case 'anyone':
+      return 'Needs no credential.'
+    case 'ingest':
+      return 'Needs no login: who knows the address may call it. Its calls are counted for that address alone.'
+    case 'signed_in':
+      return 'Needs any valid credential.'
+    case 'operator':
+      return 'Needs an operator: a session of one, or a token with full access in the operator’s workspace.'
+    default:
+      return `Needs the permission \`${spec.guard}\`.`
   }
 }
 
@@ -87,17 +119,25 @@ function onceSentence(spec: Route): string {
 function pathParameter(name: string, exampleId: string | undefined): JsonSchema {
   const isId = name === 'id' || name.endsWith('_id')
   return {
-    name, in: 'path', required: true, schema: { type: 'string' }, description: isId ? 'Identifier of the resource.' : `The \`${name}\` of the resource.`,
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    description: isId ? 'Identifier of the resource.' : `The \`${name}\` of the resource.`,
     ...(isId && exampleId && { example: exampleId }),
   }
 }
 
 function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
   const query = spec.query as JsonSchema | undefined
-  return Object.entries(query?.properties as Record<string, object> ?? {}).map(([name, member]) => {
+  return Object.entries((query?.properties as Record<string, object>) ?? {}).map(([name, member]) => {
     const { description, examples, ...schema } = schemas.of(member)
     return {
-      name, in: 'query', required: ((query!.required ?? []) as string[]).includes(name), description, schema,
+      name,
+      in: 'query',
+      required: ((query!.required ?? []) as string[]).includes(name),
+      description,
+      schema,
       // Words are read apart at commas.
       ...(schema.type === 'array' && { style: 'form', explode: false }),
       ...(examples && { example: examples[0] }),
@@ -119,12 +159,19 @@ function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
 function requestBody(spec: Route, schemas: Schemas): JsonSchema {
   const schema = schemas.of(spec.body!)
   const body = { schema, example: schemas.exampleOf(schema) }
-  return { required: true, content: { ...(spec.method === 'PATCH' && { 'application/merge-patch+json': body }), 'application/json': body } }
+  return {
+    required: true,
+    content: { ...(spec.method === 'PATCH' && { 'application/merge-patch+json': body }), 'application/json': body },
+  }
 }
 
 const anyBody = {
-  description: 'Anything, kept up to a limit.', required: false,
-  content: { 'text/plain': { schema: { type: 'string' }, example: '2 files copied' }, 'application/octet-stream': { schema: {} } },
+  description: 'Anything, kept up to a limit.',
+  required: false,
+  content: {
+    'text/plain': { schema: { type: 'string' }, example: '2 files copied' },
+    'application/octet-stream': { schema: {} },
+  },
 }
 
 function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
@@ -137,20 +184,32 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   if (hasMember(spec, schemas, 'pagination')) names.push('Link')
   if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')
-  const told = (some: string[]) => ({ headers: Object.fromEntries(some.map(name => [name, { $ref: `#/components/headers/${name}` }])) })
+  const told = (some: string[]) => ({
+    headers: Object.fromEntries(some.map(name => [name, { $ref: `#/components/headers/${name}` }])),
+  })
   const answers: Record<string, JsonSchema> = { [status]: { description: outcomes[status], ...told(names) } }
   if (spec.answer && status !== 204) {
     const schema = schemas.of(spec.answer)
     answers[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
   }
-  if (spec.method === 'GET' && versioned) answers[304] = { description: 'Still as If-None-Match says.', ...told(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']) }
+  if (spec.method === 'GET' && versioned)
+    answers[304] = {
+      description: 'Still as If-None-Match says.',
+      ...told(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
+    }
   return answers
 }
 
-const outcomes: Record<number, string> = { 200: 'Done.', 201: 'Made.', 202: 'Taken on; the work goes on in the background.', 204: 'Done; nothing to say.' }
+const outcomes: Record<number, string> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Taken on; the work goes on in the background.',
+  204: 'Done; nothing to say.',
+}
 
 /** A resource that can be edited has a version; one that is only read is known by its id. */
-const hasVersion = (spec: Route, schemas: Schemas) => hasMember(spec, schemas, 'version') || (spec.method === 'GET' && hasMember(spec, schemas, 'id'))
+const hasVersion = (spec: Route, schemas: Schemas) =>
+  hasMember(spec, schemas, 'version') || (spec.method === 'GET' && hasMember(spec, schemas, 'id'))
 
 function hasMember(spec: Route, schemas: Schemas, name: string): boolean {
   if (!spec.answer) return false

@@ -16,15 +16,27 @@ export const problemSchemas: Record<string, JsonSchema> = {
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What is wrong in this request.' },
       instance: { type: 'string', format: 'uri', description: 'Names this one occurrence.' },
-      code: { type: 'string', enum: Object.keys(problemKinds), description: 'Machine-readable code; the list is closed within a version of the document.' },
+      code: {
+        type: 'string',
+        enum: Object.keys(problemKinds),
+        description: 'Machine-readable code; the list is closed within a version of the document.',
+      },
       request_id: { type: 'string', description: 'Id of the request, as in the header X-Request-Id.' },
-      errors: { type: 'array', items: { $ref: '#/components/schemas/FieldProblem' }, description: 'What is wrong, member by member.' },
+      errors: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FieldProblem' },
+        description: 'What is wrong, member by member.',
+      },
       required_permission: { type: 'string', description: 'With `insufficient_permission`: the permission that is missing.' },
       limit: { type: 'string', description: 'With `plan_limit_reached`: the limit.' },
       max: { type: 'integer', description: 'With `plan_limit_reached`: what the plan allows.' },
       used: { type: 'integer', description: 'With `plan_limit_reached`: how much is in use.' },
       plan: { type: 'string', description: 'With `plan_limit_reached`: the plan.' },
-      'violated-policies': { type: 'array', items: { type: 'string' }, description: 'With `rate_limited`: the limits that were reached, by their names in RateLimit-Policy.' },
+      'violated-policies': {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'With `rate_limited`: the limits that were reached, by their names in RateLimit-Policy.',
+      },
     },
     examples: [problemExample('not_found')],
   },
@@ -33,7 +45,10 @@ export const problemSchemas: Record<string, JsonSchema> = {
     description: 'One thing wrong with a request.',
     required: ['pointer', 'code', 'detail'],
     properties: {
-      pointer: { type: 'string', description: 'JSON pointer into the body as a URI fragment (`#/schedule`), or `#/query/<name>`.' },
+      pointer: {
+        type: 'string',
+        description: 'JSON pointer into the body as a URI fragment (`#/schedule`), or `#/query/<name>`.',
+      },
       code: { type: 'string', description: 'The rule that was broken.' },
       detail: { type: 'string', description: 'The rule in words.' },
     },
@@ -42,30 +57,68 @@ export const problemSchemas: Record<string, JsonSchema> = {
 }
 
 /** One status an operation may answer with: its name among the components, and the codes that it shares with all operations. */
-interface Shared { name: string; says: string; codes: ProblemCode[]; headers: string[] }
+interface Shared {
+  name: string
+  says: string
+  codes: ProblemCode[]
+  headers: string[]
+}
 
 const shared: Record<number, Shared> = {
-  400: { name: 'Malformed', says: 'The request cannot be read.', headers: [],
-    codes: ['malformed_request', 'malformed_json', 'unknown_parameter', 'invalid_parameter', 'invalid_cursor', 'token_in_query'] },
-  401: { name: 'Unauthenticated', says: 'The credential is missing or not valid.', headers: ['WWW-Authenticate'],
-    codes: ['unauthenticated', 'invalid_token', 'token_expired', 'token_revoked', 'session_ended'] },
-  403: { name: 'Forbidden', says: 'The caller may not do this.', headers: [],
-    codes: ['insufficient_permission', 'address_not_allowed', 'origin_not_allowed', 'plan_no_api_access'] },
-  404: { name: 'NotFound', says: 'There is no such resource in this workspace, or no such workspace.', headers: [], codes: ['not_found'] },
-  409: { name: 'Conflict', says: 'Another request with this Idempotency-Key is running.', headers: ['Retry-After'], codes: ['idempotency_in_progress'] },
+  400: {
+    name: 'Malformed',
+    says: 'The request cannot be read.',
+    headers: [],
+    codes: ['malformed_request', 'malformed_json', 'unknown_parameter', 'invalid_parameter', 'invalid_cursor', 'token_in_query'],
+  },
+  401: {
+    name: 'Unauthenticated',
+    says: 'The credential is missing or not valid.',
+    headers: ['WWW-Authenticate'],
+    codes: ['unauthenticated', 'invalid_token', 'token_expired', 'token_revoked', 'session_ended'],
+  },
+  403: {
+    name: 'Forbidden',
+    says: 'The caller may not do this.',
+    headers: [],
+    codes: ['insufficient_permission', 'address_not_allowed', 'origin_not_allowed', 'plan_no_api_access'],
+  },
+  404: {
+    name: 'NotFound',
+    says: 'There is no such resource in this workspace, or no such workspace.',
+    headers: [],
+    codes: ['not_found'],
+  },
+  409: {
+    name: 'Conflict',
+    says: 'Another request with this Idempotency-Key is running.',
+    headers: ['Retry-After'],
+    codes: ['idempotency_in_progress'],
+  },
   412: { name: 'PreconditionFailed', says: 'If-Match names another version.', headers: [], codes: ['precondition_failed'] },
   413: { name: 'PayloadTooLarge', says: 'The body is larger than 1 MiB.', headers: [], codes: ['payload_too_large'] },
   415: { name: 'UnsupportedMediaType', says: 'The body is not JSON.', headers: [], codes: ['unsupported_media_type'] },
-  422: { name: 'Invalid', says: 'The body breaks a rule, or the Idempotency-Key was used for another request.', headers: [],
-    codes: ['validation_failed', 'idempotency_key_reused'] },
-  429: { name: 'TooManyRequests', says: 'A rate limit is reached: try again shortly.', headers: ['Retry-After'], codes: ['rate_limited'] },
+  422: {
+    name: 'Invalid',
+    says: 'The body breaks a rule, or the Idempotency-Key was used for another request.',
+    headers: [],
+    codes: ['validation_failed', 'idempotency_key_reused'],
+  },
+  429: {
+    name: 'TooManyRequests',
+    says: 'A rate limit is reached: try again shortly.',
+    headers: ['Retry-After'],
+    codes: ['rate_limited'],
+  },
   500: { name: 'InternalError', says: 'Something went wrong inside.', headers: [], codes: ['internal_error'] },
   503: { name: 'Unavailable', says: 'Not able to serve this just now.', headers: ['Retry-After'], codes: [] },
 }
 
 /** Shared responses by component name, for `#/components/responses`. */
 export const problemResponses: Record<string, JsonSchema> = Object.fromEntries(
-  Object.entries(shared).filter(([, one]) => one.codes.length > 0).map(([status, one]) => [one.name, response(Number(status), one.codes)]),
+  Object.entries(shared)
+    .filter(([, one]) => one.codes.length > 0)
+    .map(([status, one]) => [one.name, response(Number(status), one.codes)]),
 )
 
 /** The error responses of an operation: those that its guard, method, body and path bring with them, and the ones it names. */
@@ -73,12 +126,17 @@ export function errorResponses(spec: Route): Record<string, JsonSchema> {
   const statuses = new Set(applying(spec))
   const own = (spec.problems ?? []).map(code => [problemKinds[code][0], code] as const)
   for (const [status] of own) statuses.add(status)
-  return Object.fromEntries([...statuses].sort((a, b) => a - b).map(status => {
-    const named = own.filter(([of, code]) => of === status && !shared[status]!.codes.includes(code)).map(([, code]) => code)
-    const general = applying(spec).includes(status)
-    if (named.length === 0 && shared[status]!.codes.length > 0) return [status, { $ref: `#/components/responses/${shared[status]!.name}` }]
-    return [status, response(status, [...(general ? shared[status]!.codes : []), ...named])]
-  }))
+  return Object.fromEntries(
+    [...statuses]
+      .sort((a, b) => a - b)
+      .map(status => {
+        const named = own.filter(([of, code]) => of === status && !shared[status]!.codes.includes(code)).map(([, code]) => code)
+        const general = applying(spec).includes(status)
+        if (named.length === 0 && shared[status]!.codes.length > 0)
+          return [status, { $ref: `#/components/responses/${shared[status]!.name}` }]
+        return [status, response(status, [...(general ? shared[status]!.codes : []), ...named])]
+      }),
+  )
 }
 
 function applying(spec: Route): number[] {
@@ -108,9 +166,15 @@ function response(status: number, codes: readonly ProblemCode[]): JsonSchema {
   return {
     description: `${says} Codes: ${codes.map(code => `\`${code}\``).join(', ')}.`,
     // Who is not known yet is not counted yet.
-    headers: Object.fromEntries(['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']), ...headers]
-      .map(name => [name, { $ref: `#/components/headers/${name}` }])),
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: problemExample(codes[0]!) } },
+    headers: Object.fromEntries(
+      ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']), ...headers].map(name => [
+        name,
+        { $ref: `#/components/headers/${name}` },
+      ]),
+    ),
+    content: {
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: problemExample(codes[0]!) },
+    },
   }
 }
 
@@ -118,7 +182,12 @@ function problemExample(code: ProblemCode): JsonSchema {
   const [status, title] = problemKinds[code]
   return {
     type: code === 'rate_limited' ? 'https://iana.org/assignments/http-problem-types#quota-exceeded' : `/problems/${code}`,
-    title, status, detail: `${title}.`, instance: `urn:bailiwick:request:${requestExample}`, code, request_id: requestExample,
+    title,
+    status,
+    detail: `${title}.`,
+    instance: `urn:bailiwick:request:${requestExample}`,
+    code,
+    request_id: requestExample,
     ...(code === 'validation_failed' && { errors: [{ pointer: '#/name', code: 'required', detail: 'is required.' }] }),
     ...(code === 'insufficient_permission' && { required_permission: 'dns.write' }),
     ...(code === 'rate_limited' && { 'violated-policies': ['token'] }),

@@ -25,7 +25,8 @@ export class Schemas {
     if (!name) return this.inline(schema)
     const written = this.inline(schema)
     const known = this.components[name]
-    if (known && JSON.stringify(known) !== JSON.stringify(written)) throw new SchemaClash(`Two different shapes have the $id ${name}.`)
+    if (known && JSON.stringify(known) !== JSON.stringify(written))
+      throw new SchemaClash(`Two different shapes have the $id ${name}.`)
     this.components[name] = written
     return { $ref: `#/components/schemas/${name}` }
   }
@@ -50,13 +51,19 @@ export class Schemas {
     const type = [full.type].flat()[0]
     if ([full.type].flat().includes('null')) return null
     switch (type) {
-      case 'object': return Object.fromEntries((full.required as string[] ?? []).map(name => [name, this.exampleOf(full.properties[name])]))
-      case 'array': return full.items ? [this.exampleOf(full.items)] : []
-      case 'boolean': return false
+      case 'object':
+        return Object.fromEntries(((full.required as string[]) ?? []).map(name => [name, this.exampleOf(full.properties[name])]))
+      case 'array':
+        return full.items ? [this.exampleOf(full.items)] : []
+      case 'boolean':
+        return false
       case 'integer':
-      case 'number': return full.minimum ?? 1
-      case 'string': return full.format === 'date-time' ? '2026-11-21T10:00:00.000Z' : full.format === 'date' ? '2026-11-21' : 'text'
-      default: return null
+      case 'number':
+        return full.minimum ?? 1
+      case 'string':
+        return full.format === 'date-time' ? '2026-11-21T10:00:00.000Z' : full.format === 'date' ? '2026-11-21' : 'text'
+      default:
+        return null
     }
   }
 
@@ -64,7 +71,8 @@ export class Schemas {
     const out: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (privateKeywords.has(keyword) || value === undefined) continue
-      if (maps.has(keyword)) out[keyword] = Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, this.of(inner)]))
+      if (maps.has(keyword))
+        out[keyword] = Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, this.of(inner)]))
       else if (lists.has(keyword)) out[keyword] = (value as object[]).map(inner => this.of(inner))
       else if (singles.has(keyword) && typeof value === 'object') out[keyword] = this.of(value as object)
       else out[keyword] = value
@@ -77,17 +85,24 @@ export class Schemas {
 function asUnion(schema: JsonSchema, told: string | undefined): JsonSchema {
   if (!schema.anyOf) return schema
   const { anyOf, ...rest } = schema
-  const branches = (anyOf as JsonSchema[]).flatMap(branch => (branch.anyOf && Object.keys(branch).length === 1 ? branch.anyOf as JsonSchema[] : [branch]))
+  const branches = (anyOf as JsonSchema[]).flatMap(branch =>
+    branch.anyOf && Object.keys(branch).length === 1 ? (branch.anyOf as JsonSchema[]) : [branch],
+  )
   const nullable = branches.some(branch => branch.type === 'null')
   const others = branches.filter(branch => branch.type !== 'null')
   if (others.every(branch => 'const' in branch && typeof branch.const === 'string')) {
-    return { ...rest, type: nullable ? ['string', 'null'] : 'string', enum: [...others.map(branch => branch.const), ...(nullable ? [null] : [])] }
+    return {
+      ...rest,
+      type: nullable ? ['string', 'null'] : 'string',
+      enum: [...others.map(branch => branch.const), ...(nullable ? [null] : [])],
+    }
   }
   const only = others.length === 1 ? others[0]! : null
   if (nullable && only && typeof only.type === 'string' && !('const' in only)) {
     return { ...only, ...rest, type: [only.type, 'null'], ...(only.enum && { enum: [...only.enum, null] }) }
   }
-  if (told && others.every(branch => branch.$ref) && !nullable) return { ...rest, oneOf: others, discriminator: { propertyName: told } }
+  if (told && others.every(branch => branch.$ref) && !nullable)
+    return { ...rest, oneOf: others, discriminator: { propertyName: told } }
   return { ...rest, anyOf: branches }
 }
 

@@ -34,10 +34,13 @@ export async function openapiDocument(baseUrl: string = defaultBaseUrl): Promise
     ...written,
     info: { ...info, contact: { name: 'Bailiwick', url: `${baseUrl}/docs` } },
     // A variable, as in the interface: whoever reads the document elsewhere puts their own address there.
-    servers: [{
-      url: '{base_url}', description: 'This installation.',
-      variables: { base_url: { default: baseUrl, description: 'Address under which clients reach the hub.' } },
-    }],
+    servers: [
+      {
+        url: '{base_url}',
+        description: 'This installation.',
+        variables: { base_url: { default: baseUrl, description: 'Address under which clients reach the hub.' } },
+      },
+    ],
     externalDocs: { description: 'Handbook', url: `${baseUrl}/docs` },
   }
 }
@@ -55,32 +58,44 @@ let document: Promise<Written> | null = null
 const texts = new Map<string, string>()
 
 const info = {
-  title: 'Bailiwick', version,
+  title: 'Bailiwick',
+  version,
   summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring and dynamic IP.',
-  description: 'The REST API of a Bailiwick installation. Requests and answers are JSON; errors are problem details (RFC 9457). '
-    + 'The handbook says more about each convention.',
+  description:
+    'The REST API of a Bailiwick installation. Requests and answers are JSON; errors are problem details (RFC 9457). ' +
+    'The handbook says more about each convention.',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
 const securitySchemes: Record<string, JsonSchema> = {
   token: {
-    type: 'http', scheme: 'bearer', bearerFormat: 'bw_live_…',
-    description: 'An API token: `Authorization: Bearer bw_live_…`. Which permission an operation needs stands in its description and in `x-permission`.',
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'bw_live_…',
+    description:
+      'An API token: `Authorization: Bearer bw_live_…`. Which permission an operation needs stands in its description and in `x-permission`.',
   },
   session: {
-    type: 'apiKey', in: 'cookie', name: 'bailiwick',
-    description: 'The session of a signed-in user, `__Host-bailiwick` over HTTPS. Writes need the header `Bailiwick-Csrf: 1` and an Origin that names this site.',
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'bailiwick',
+    description:
+      'The session of a signed-in user, `__Host-bailiwick` over HTTPS. Writes need the header `Bailiwick-Csrf: 1` and an Origin that names this site.',
   },
 }
 
 /** Takes what @elysiajs/swagger collects from the routes, and finishes it: its own output is 3.0.3 without responses and components. */
 async function writeDocument(): Promise<Written> {
-  let app: AnyElysia = new Elysia({ name: 'openapi' }).use(swagger({
-    specPath: '/openapi.json', excludeStaticFile: false, documentation: { info, tags: [...tags] },
-  }))
+  let app: AnyElysia = new Elysia({ name: 'openapi' }).use(
+    swagger({
+      specPath: '/openapi.json',
+      excludeStaticFile: false,
+      documentation: { info, tags: [...tags] },
+    }),
+  )
   for (const area of [...apiAreas, ...ingestAreas]) app = app.use(area)
   const answer = await app.handle(new Request('http://localhost/openapi.json'))
-  const collected = await answer.json() as { paths: Record<string, Record<string, Collected>> }
+  const collected = (await answer.json()) as { paths: Record<string, Record<string, Collected>> }
   const specs = new Map<string, Route>()
   for (const { hooks } of app.routes) {
     const spec = (hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route']
@@ -99,9 +114,16 @@ async function writeDocument(): Promise<Written> {
     }
   }
   const webhooks = webhookSection(schemas)
-  const used = new Set([...Object.values(paths).flatMap(one => Object.values(one).flatMap(operation => operation.tags as string[])), 'Messages'])
+  const used = new Set([
+    ...Object.values(paths).flatMap(one => Object.values(one).flatMap(operation => operation.tags as string[])),
+    'Messages',
+  ])
   const components = {
-    schemas: { ...schemas.components, ...problemSchemas }, responses: problemResponses, parameters, headers, securitySchemes,
+    schemas: { ...schemas.components, ...problemSchemas },
+    responses: problemResponses,
+    parameters,
+    headers,
+    securitySchemes,
   }
   return { openapi: '3.1.0', info, tags: tags.filter(tag => used.has(tag.name)), paths, webhooks, components }
 }

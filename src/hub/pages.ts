@@ -40,11 +40,17 @@ const files: Record<string, HeldFile | (() => Promise<HeldFile>)> = {
 /** What people look at: the first pages of the dashboard, the handbook, the API reference; and the API description itself. */
 export const pageRoutes: AnyElysia = makeRoutes()
 
-interface Asked { request: Request; params: Record<string, string>; hub: Hub }
+interface Asked {
+  request: Request
+  params: Record<string, string>
+  hub: Hub
+}
 
 function makeRoutes(): AnyElysia {
   let app: AnyElysia = new Elysia({ name: 'pages' })
-  const serve = (path: string, answer: (asked: Asked) => Response | Promise<Response>) => { app = app.get(path, (context: unknown) => answer(context as Asked)) }
+  const serve = (path: string, answer: (asked: Asked) => Response | Promise<Response>) => {
+    app = app.get(path, (context: unknown) => answer(context as Asked))
+  }
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).answer(request))
   serve('/docs', ({ request }) => handbook('overview', request))
   serve('/docs/:page', ({ request, params }) => handbook(params.page!, request))

@@ -28,7 +28,8 @@ export async function joinHubs(hub: Hub, host: string): Promise<void> {
     const jobs = await reap(tx, hub)
     return { result: { away, moved: away >= leastDowntimeMs ? await extendDueTimes(tx, now, away) : 0, jobs } }
   })
-  if (put.moved > 0) hub.log.info({ away_ms: put.away, heartbeats: put.moved }, 'due times were put off by the time no hub was running')
+  if (put.moved > 0)
+    hub.log.info({ away_ms: put.away, heartbeats: put.moved }, 'due times were put off by the time no hub was running')
   if (put.jobs > 0) hub.log.info({ jobs: put.jobs }, 'jobs of a hub that is gone were freed')
 }
 
@@ -64,5 +65,8 @@ export async function leaveHubs(hub: Hub): Promise<void> {
 
 /** Hubs that start together do this one after the other, so that one of them alone finds the gap. */
 async function takeTurns(tx: Tx): Promise<void> {
-  await tx.insert(counters).values({ name: 'presence', value: 1 }).onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
+  await tx
+    .insert(counters)
+    .values({ name: 'presence', value: 1 })
+    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
 }

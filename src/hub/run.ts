@@ -30,11 +30,25 @@ import { listen } from './listen'
  */
 export async function openHub(config: Config, clock: Clock = systemClock, log: Log = openLog(config.logLevel)): Promise<Hub> {
   const key = loadMasterKey(masterKeyFile(config), !config.masterKeyFile)
-  if (key.made) log.warn({ file: masterKeyFile(config) }, 'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read')
+  if (key.made)
+    log.warn(
+      { file: masterKeyFile(config) },
+      'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read',
+    )
   const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config))
   const hub: Hub = {
-    id: newId('hub'), config, clock, log, store, read: store.read, keys: new KeyRing(key.key, store.read, clock),
-    jobSignal: new JobSignal(), eventJobs, baseUrl: baseUrl(config, config.listen.port), listeners: [], resolve: systemResolve,
+    id: newId('hub'),
+    config,
+    clock,
+    log,
+    store,
+    read: store.read,
+    keys: new KeyRing(key.key, store.read, clock),
+    jobSignal: new JobSignal(),
+    eventJobs,
+    baseUrl: baseUrl(config, config.listen.port),
+    listeners: [],
+    resolve: systemResolve,
   }
   try {
     await prepareInstance(hub)
@@ -63,7 +77,9 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
     const hub = await openHub(config, clock)
     await joinHubs(hub, hostname())
     const worker = new Worker(hub, jobKinds)
-    await hub.store.listen(jobsChannel, from => { if (from !== hub.id) worker.wake() })
+    await hub.store.listen(jobsChannel, from => {
+      if (from !== hub.id) worker.wake()
+    })
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     const app = makeApp(hub, worker)
     const listening = listen(app, config)

@@ -19,7 +19,14 @@ import { renewPresence } from './presence'
 export function startTimetable(hub: Hub, worker: Worker, listening: Listening): () => void {
   const entries: { name: string; pattern: string; run(): Promise<unknown> }[] = [
     { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
-    { name: 'catch-up', pattern: '* * * * * *', run: async () => { worker.wake(); await catchUp(hub) } },
+    {
+      name: 'catch-up',
+      pattern: '* * * * * *',
+      run: async () => {
+        worker.wake()
+        await catchUp(hub)
+      },
+    },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
@@ -32,13 +39,21 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
   ]
   let app = new Elysia({ name: 'timetable' })
   for (const entry of entries) {
-    app = app.use(cron({
-      name: entry.name, pattern: entry.pattern,
-      // A run that takes longer than its beat must not run twice at once, and an error must not end the process.
-      protect: true, catch: error => hub.log.error({ err: error, entry: entry.name }, 'an entry of the timetable failed'),
-      run: async () => { await entry.run() },
-    })) as never
+    app = app.use(
+      cron({
+        name: entry.name,
+        pattern: entry.pattern,
+        // A run that takes longer than its beat must not run twice at once, and an error must not end the process.
+        protect: true,
+        catch: error => hub.log.error({ err: error, entry: entry.name }, 'an entry of the timetable failed'),
+        run: async () => {
+          await entry.run()
+        },
+      }),
+    ) as never
   }
   const { cron: timers } = app.store as unknown as { cron: Record<string, { stop(): void }> }
-  return () => { for (const timer of Object.values(timers)) timer.stop() }
+  return () => {
+    for (const timer of Object.values(timers)) timer.stop()
+  }
 }

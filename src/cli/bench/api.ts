@@ -25,7 +25,8 @@ export const apiBench: Bench = {
         const runs: { api: LoadResult; bare: LoadResult }[] = []
         await load(hub, { ...options, seconds: 1 }, () => request)
         await load(bare, { ...options, seconds: 1 }, () => request)
-        for (let n = 0; n < 3; n++) runs.push({ api: await load(hub, options, () => request), bare: await load(bare, options, () => request) })
+        for (let n = 0; n < 3; n++)
+          runs.push({ api: await load(hub, options, () => request), bare: await load(bare, options, () => request) })
         const best = (kind: 'api' | 'bare') => runs.map(run => run[kind]).reduce((a, b) => (b.perSecond > a.perSecond ? b : a))
         const [api, plain] = [best('api'), best('bare')]
         return {
@@ -37,7 +38,9 @@ export const apiBench: Bench = {
             { name: 'share of bare', value: api.perSecond / plain.perSecond, unit: '' },
             { name: 'failures', value: runs.reduce((sum, run) => sum + run.api.failures + run.bare.failures, 0), unit: '' },
           ],
-          notes: [`The best of three runs of ${args.seconds} s each; client and servers share the machine. The token may read only, so that both answer the same members.`],
+          notes: [
+            `The best of three runs of ${args.seconds} s each; client and servers share the machine. The token may read only, so that both answer the same members.`,
+          ],
         }
       } finally {
         await hub.stop()

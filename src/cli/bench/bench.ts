@@ -1,11 +1,22 @@
 /** One measured value, such as `{ name: 'deliveries', value: 2140.5, unit: '1/s' }`. */
-export interface Figure { name: string; value: number; unit: string }
+export interface Figure {
+  name: string
+  value: number
+  unit: string
+}
 
 /** What a bench measured. `notes` say under which conditions, in plain sentences. */
-export interface Report { figures: Figure[]; notes?: string[] }
+export interface Report {
+  figures: Figure[]
+  notes?: string[]
+}
 
 /** An option of a bench, as the help shows it; every one has a default. */
-export interface BenchOption { name: string; meaning: string; default: string }
+export interface BenchOption {
+  name: string
+  meaning: string
+  default: string
+}
 
 /** A measurement that ships with the program: `bailiwick bench <name>`. It prints figures and judges nothing. */
 export interface Bench {

@@ -6,11 +6,19 @@ import { loadConfig, type Config } from '../../core/config'
 /** A folder for one bench, with settings for a hub in it; `remove` deletes it. */
 export function scratch(): { config: Config; folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-bench-'))
-  return { folder, config: loadConfig({ data: folder, listen: '127.0.0.1:0' }), remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return {
+    folder,
+    config: loadConfig({ data: folder, listen: '127.0.0.1:0' }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 /** A process of this program that listens on a port of its own. */
-export interface Served { port: number; pid: number; stop(): Promise<void> }
+export interface Served {
+  port: number
+  pid: number
+  stop(): Promise<void>
+}
 
 /** Starts this program again with `args`, and waits until it says where it serves. */
 export async function serveAgain(args: string[]): Promise<Served> {
@@ -23,7 +31,8 @@ export async function serveAgain(args: string[]): Promise<Served> {
     const port = /:(\d+)\s*$/m.exec(printed)?.[1]
     if (port) {
       return {
-        port: Number(port), pid: child.pid,
+        port: Number(port),
+        pid: child.pid,
         async stop() {
           child.kill('SIGTERM')
           await child.exited

@@ -1,16 +1,31 @@
 import type { Socket } from 'bun'
 
 /** What a load run saw. Latencies are in milliseconds, from the last byte sent to the last byte received. */
-export interface LoadResult { answers: number; failures: number; seconds: number; perSecond: number; p50: number; p99: number; bytes: number }
+export interface LoadResult {
+  answers: number
+  failures: number
+  seconds: number
+  perSecond: number
+  p50: number
+  p99: number
+  bytes: number
+}
 
-interface Wire { buffered: Buffer; sentAt: number }
+interface Wire {
+  buffered: Buffer
+  sentAt: number
+}
 
 /**
  * Keeps `connections` HTTP/1.1 connections busy, one request in flight on each, until `seconds` are over. Raw sockets, so that the
  * client costs little of the machine it shares with the server.
  * @param request the bytes of the next request
  */
-export async function load(target: { port: number }, options: { connections: number; seconds: number }, request: () => Uint8Array): Promise<LoadResult> {
+export async function load(
+  target: { port: number },
+  options: { connections: number; seconds: number },
+  request: () => Uint8Array,
+): Promise<LoadResult> {
   const latencies: number[] = []
   let failures = 0
   let bytes = 0
@@ -18,37 +33,59 @@ export async function load(target: { port: number }, options: { connections: num
   let over = false
   const done = Promise.withResolvers<void>()
   const send = (socket: Socket<Wire>) => {
-    if (over) { socket.end(); return }
+    if (over) {
+      socket.end()
+      return
+    }
     socket.data.sentAt = performance.now()
     socket.write(request())
   }
   const startedAt = performance.now()
-  await Promise.all(Array.from({ length: options.connections }, () => Bun.connect<Wire>({
-    hostname: '127.0.0.1', port: target.port, data: { buffered: Buffer.alloc(0), sentAt: 0 },
-    socket: {
-      open(socket) { open++; send(socket) },
-      data(socket, chunk) {
-        const wire = socket.data
-        wire.buffered = wire.buffered.length === 0 ? chunk : Buffer.concat([wire.buffered, chunk])
-        const length = answerLength(wire.buffered)
-        if (length === null || wire.buffered.length < length) return
-        latencies.push(performance.now() - wire.sentAt)
-        bytes += length
-        // "HTTP/1.1 2…"
-        if (wire.buffered[9] !== 0x32) failures++
-        wire.buffered = Buffer.alloc(0)
-        send(socket)
-      },
-      close() { if (--open === 0) done.resolve() },
-    },
-  })))
+  await Promise.all(
+    Array.from({ length: options.connections }, () =>
+      Bun.connect<Wire>({
+        hostname: '127.0.0.1',
+        port: target.port,
+        data: { buffered: Buffer.alloc(0), sentAt: 0 },
+        socket: {
+          open(socket) {
+            open++
+            send(socket)
+          },
+          data(socket, chunk) {
+            const wire = socket.data
+            wire.buffered = wire.buffered.length === 0 ? chunk : Buffer.concat([wire.buffered, chunk])
+            const length = answerLength(wire.buffered)
+            if (length === null || wire.buffered.length < length) return
+            latencies.push(performance.now() - wire.sentAt)
+            bytes += length
+            // "HTTP/1.1 2…"
+            if (wire.buffered[9] !== 0x32) failures++
+            wire.buffered = Buffer.alloc(0)
+            send(socket)
+          },
+          close() {
+            if (--open === 0) done.resolve()
+          },
+        },
+      }),
+    ),
+  )
   await Bun.sleep(options.seconds * 1000)
   over = true
   const seconds = (performance.now() - startedAt) / 1000
   await Promise.race([done.promise, Bun.sleep(5000)])
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
-  return { answers: latencies.length, failures, seconds, perSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99), bytes }
+  return {
+    answers: latencies.length,
+    failures,
+    seconds,
+    perSecond: latencies.length / seconds,
+    p50: at(0.5),
+    p99: at(0.99),
+    bytes,
+  }
 }
 
 /** Bytes of the answer at the start of `buffer`, or null while its head is not whole. */
@@ -61,6 +98,10 @@ function answerLength(buffer: Buffer): number | null {
 
 /** The bytes of a request without body, or with one. */
 export function requestBytes(method: string, path: string, headers: Record<string, string> = {}, body = ''): Uint8Array {
-  const lines = Object.entries({ Host: 'localhost', ...(body && { 'Content-Length': String(Buffer.byteLength(body)) }), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({
+    Host: 'localhost',
+    ...(body && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
   return new TextEncoder().encode(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
 }

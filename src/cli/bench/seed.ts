@@ -6,7 +6,10 @@ import { insertHeartbeat } from '../../features/heartbeats/heartbeats'
 import { openHub } from '../../hub/run'
 
 /** Fills a database with heartbeats and makes a token of each kind a bench needs. */
-export async function seed(config: Config, heartbeats: number): Promise<{ readToken: string; fullToken: string; workspaceId: string; uuids: string[] }> {
+export async function seed(
+  config: Config,
+  heartbeats: number,
+): Promise<{ readToken: string; fullToken: string; workspaceId: string; uuids: string[] }> {
   const hub = await openHub(config)
   try {
     const workspaceId = (await operatorWorkspace(hub.read)).id
@@ -14,13 +17,18 @@ export async function seed(config: Config, heartbeats: number): Promise<{ readTo
     for (let made = 0; made < heartbeats; made += 1000) {
       await record(hub, async tx => {
         for (let n = made; n < Math.min(made + 1000, heartbeats); n++) {
-          const { uuid } = await insertHeartbeat(tx, { hub, workspaceId }, { name: `job ${n}`, tags: ['bench'], schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 } })
+          const { uuid } = await insertHeartbeat(
+            tx,
+            { hub, workspaceId },
+            { name: `job ${n}`, tags: ['bench'], schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 } },
+          )
           uuids.push(uuid)
         }
         return { result: undefined }
       })
     }
-    const token = (mode: 'full' | 'read_only') => createTokenAsOperator(hub, { workspaceId, name: mode, mode, permissions: [], expiresAt: null })
+    const token = (mode: 'full' | 'read_only') =>
+      createTokenAsOperator(hub, { workspaceId, name: mode, mode, permissions: [], expiresAt: null })
     return { readToken: await token('read_only'), fullToken: await token('full'), workspaceId, uuids }
   } finally {
     await hub.store.close()

@@ -17,8 +17,11 @@ export const storeBench: Bench = {
     try {
       const workspaceId = (await operatorWorkspace(hub.read)).id
       const figures: Figure[] = []
-      for (const callers of [1, 4, 16, 64]) figures.push(...await changes(hub, workspaceId, callers, Number(args.seconds)))
-      return { figures, notes: ['Each change was on the disk before the next of its caller began; callers that wait together share a commit.'] }
+      for (const callers of [1, 4, 16, 64]) figures.push(...(await changes(hub, workspaceId, callers, Number(args.seconds))))
+      return {
+        figures,
+        notes: ['Each change was on the disk before the next of its caller began; callers that wait together share a commit.'],
+      }
     } finally {
       await hub.store.close()
       remove()
@@ -29,16 +32,33 @@ export const storeBench: Bench = {
 async function changes(hub: Hub, workspaceId: string, callers: number, seconds: number): Promise<Figure[]> {
   const end = performance.now() + seconds * 1000
   const latencies: number[] = []
-  await Promise.all(Array.from({ length: callers }, async () => {
-    while (performance.now() < end) {
-      const startedAt = performance.now()
-      await record(hub, async tx => {
-        const { row } = await insertHeartbeat(tx, { hub, workspaceId }, { name: 'bench', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } })
-        return { result: undefined, audits: [{ workspaceId, action: 'heartbeat.create', actor: systemActor('bench'), context: jobContext, targets: [{ type: 'heartbeat', id: row.id, name: row.name }] }] }
-      })
-      latencies.push(performance.now() - startedAt)
-    }
-  }))
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (performance.now() < end) {
+        const startedAt = performance.now()
+        await record(hub, async tx => {
+          const { row } = await insertHeartbeat(
+            tx,
+            { hub, workspaceId },
+            { name: 'bench', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } },
+          )
+          return {
+            result: undefined,
+            audits: [
+              {
+                workspaceId,
+                action: 'heartbeat.create',
+                actor: systemActor('bench'),
+                context: jobContext,
+                targets: [{ type: 'heartbeat', id: row.id, name: row.name }],
+              },
+            ],
+          }
+        })
+        latencies.push(performance.now() - startedAt)
+      }
+    }),
+  )
   latencies.sort((a, b) => a - b)
   return [
     { name: `changes, ${callers} callers`, value: latencies.length / seconds, unit: '1/s' },

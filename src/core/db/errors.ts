@@ -29,7 +29,13 @@ export function isSerialisationFailure(error: unknown): boolean {
 export class QueryFailed extends Error {
   override name = 'QueryFailed'
   /** @param errno the SQLSTATE, where the server answered with one */
-  constructor(message: string, readonly code: string, readonly errno: string | undefined) { super(message) }
+  constructor(
+    message: string,
+    readonly code: string,
+    readonly errno: string | undefined,
+  ) {
+    super(message)
+  }
 }
 
 /**
@@ -37,7 +43,7 @@ export class QueryFailed extends Error {
  * drizzle makes, in the server's detail, which quotes keys and whole rows, and in its messages on data it cannot read.
  */
 export function withoutValues(error: unknown): unknown {
-  const source = error instanceof DrizzleQueryError ? error.cause ?? new Error('The query failed.') : error
+  const source = error instanceof DrizzleQueryError ? (error.cause ?? new Error('The query failed.')) : error
   if (!(source instanceof SQL.PostgresError)) return source
   // PostgreSQL Appendix A, class 22: data exceptions.
   const quotesValues = source.errno?.startsWith('22') ?? false
@@ -46,6 +52,7 @@ export function withoutValues(error: unknown): unknown {
 
 function codeOf(error: unknown): string {
   const source = ((error as { cause?: unknown })?.cause ?? error) as { errno?: unknown; code?: unknown } | undefined
-  const code = typeof source?.code === 'string' && source.code.startsWith('SQLITE') ? source.code : source?.errno ?? source?.code
+  const code =
+    typeof source?.code === 'string' && source.code.startsWith('SQLITE') ? source.code : (source?.errno ?? source?.code)
   return String(code ?? '')
 }

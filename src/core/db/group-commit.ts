@@ -2,9 +2,16 @@ import type { Database } from 'bun:sqlite'
 import { once, type Tx } from './transaction'
 
 /** A connection that may write, and the handle that callbacks write through. */
-export interface Writer { db: Database; tx: Tx }
+export interface Writer {
+  db: Database
+  tx: Tx
+}
 
-interface Waiting { fn: (tx: Tx) => Promise<unknown>; resolve: (value: unknown) => void; reject: (error: unknown) => void }
+interface Waiting {
+  fn: (tx: Tx) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
 
 // One flush to disk costs as much as hundreds of statements: callers that wait together share it.
 const largestGroup = 256
@@ -28,7 +35,10 @@ export class GroupCommit {
   private writer: Writer | null = null
 
   /** @param open opens a connection; asked again after a callback overran, since that one keeps the handle it was given */
-  constructor(private readonly open: () => Writer, private readonly longestMs = longestCallbackMs) {}
+  constructor(
+    private readonly open: () => Writer,
+    private readonly longestMs = longestCallbackMs,
+  ) {}
 
   run<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {

@@ -5,7 +5,10 @@ import { sha256Hex } from '../crypto'
 import { systemClock } from '../clock'
 
 /** One step of the schema: its name and its statements, as drizzle-kit wrote them. */
-export interface Migration { tag: string; sql: string }
+export interface Migration {
+  tag: string
+  sql: string
+}
 
 /** Thrown when the database was made by another history of the schema: starting anyway could destroy it. */
 export class MigrationRefused extends Error {
@@ -27,7 +30,8 @@ export function migrateSqlite(db: Database, steps: Migration[] = migrations.sqli
       const rows = db.query<{ tag: string; hash: string }, []>('select tag, hash from _migrations').all()
       if (isPending(step, rows, steps)) {
         for (const statement of statements(step)) db.run(statement)
-        if (db.query('PRAGMA foreign_key_check').all().length > 0) throw new MigrationRefused(`Migration ${step.tag} would leave rows without their parent.`)
+        if (db.query('PRAGMA foreign_key_check').all().length > 0)
+          throw new MigrationRefused(`Migration ${step.tag} would leave rows without their parent.`)
         db.run('insert into _migrations values (?, ?, ?)', [step.tag, sha256Hex(step.sql), systemClock.now()])
         applied.push(step.tag)
       }
@@ -49,7 +53,9 @@ const lockKey = 7264519
 export async function migratePostgres(sql: SQL, steps: Migration[] = migrations.postgres): Promise<string[]> {
   return await sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(${lockKey})`
-    await tx.unsafe('create table if not exists _migrations(tag text primary key, hash text not null, applied_at bigint not null)')
+    await tx.unsafe(
+      'create table if not exists _migrations(tag text primary key, hash text not null, applied_at bigint not null)',
+    )
     const rows = (await tx`select tag, hash from _migrations`) as { tag: string; hash: string }[]
     const applied: string[] = []
     for (const step of steps) {
@@ -64,12 +70,19 @@ export async function migratePostgres(sql: SQL, steps: Migration[] = migrations.
 
 function isPending(step: Migration, rows: { tag: string; hash: string }[], steps: Migration[]): boolean {
   const stranger = rows.find(row => !steps.some(one => one.tag === row.tag))
-  if (stranger) throw new MigrationRefused(`The database holds migration ${stranger.tag}, which this version does not know. Use the version that made it, or a newer one.`)
+  if (stranger)
+    throw new MigrationRefused(
+      `The database holds migration ${stranger.tag}, which this version does not know. Use the version that made it, or a newer one.`,
+    )
   const row = rows.find(one => one.tag === step.tag)
-  if (row && row.hash !== sha256Hex(step.sql)) throw new MigrationRefused(`Migration ${step.tag} differs from the one this database was made with.`)
+  if (row && row.hash !== sha256Hex(step.sql))
+    throw new MigrationRefused(`Migration ${step.tag} differs from the one this database was made with.`)
   return !row
 }
 
 function statements(step: Migration): string[] {
-  return step.sql.split('--> statement-breakpoint').map(part => part.trim()).filter(Boolean)
+  return step.sql
+    .split('--> statement-breakpoint')
+    .map(part => part.trim())
+    .filter(Boolean)
 }

@@ -1,7 +1,10 @@
 import { getTableColumns } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-interface Statement { execute(values: Record<string, unknown>): Promise<unknown>; values?(values: Record<string, unknown>): Promise<unknown[][]> }
+interface Statement {
+  execute(values: Record<string, unknown>): Promise<unknown>
+  values?(values: Record<string, unknown>): Promise<unknown[][]>
+}
 type Decoder = ((value: unknown) => unknown) | null
 
 const readers = new WeakMap<SQLiteTable, { names: string[]; decoders: Decoder[] }>()
@@ -11,7 +14,7 @@ const readers = new WeakMap<SQLiteTable, { names: string[]; decoders: Decoder[] 
  * a page of a hundred rows costs as much as the query; where the driver gives plain values (SQLite), they are decoded by column here.
  */
 export async function readRows<Row>(statement: Statement, table: SQLiteTable, values: Record<string, unknown>): Promise<Row[]> {
-  if (!statement.values) return await statement.execute(values) as Row[]
+  if (!statement.values) return (await statement.execute(values)) as Row[]
   const { names, decoders } = readerOf(table)
   return (await statement.values(values)).map(cells => {
     const row: Record<string, unknown> = {}
@@ -28,7 +31,9 @@ function readerOf(table: SQLiteTable) {
   let reader = readers.get(table)
   if (!reader) {
     const columns = getTableColumns(table)
-    const decoders = Object.values(columns).map((column): Decoder => (column.dataType === 'string' || column.dataType === 'number' ? null : value => column.mapFromDriverValue(value)))
+    const decoders = Object.values(columns).map((column): Decoder =>
+      column.dataType === 'string' || column.dataType === 'number' ? null : value => column.mapFromDriverValue(value),
+    )
     readers.set(table, (reader = { names: Object.keys(columns), decoders }))
   }
   return reader

@@ -7,7 +7,12 @@ import { sha256Hex } from '../crypto'
 import type { Migration } from './migrate'
 
 /** How far a database is: tags of its steps. `refused` is a sentence when this version must not open it. */
-export interface SchemaState { exists: boolean; applied: string[]; pending: string[]; refused: string | null }
+export interface SchemaState {
+  exists: boolean
+  applied: string[]
+  pending: string[]
+  refused: string | null
+}
 
 /** Asks the database what was applied to it, and changes nothing; a file that is missing is not made. */
 export async function schemaState(config: Config): Promise<SchemaState> {
@@ -15,14 +20,19 @@ export async function schemaState(config: Config): Promise<SchemaState> {
   return await look(config, async rows => {
     if (!rows) return { exists: false, ...compare([], steps) }
     const known = config.databaseUrl
-      ? await rows<{ n: unknown }>(`select 1 as n from information_schema.tables where table_schema = current_schema() and table_name = '_migrations'`)
+      ? await rows<{ n: unknown }>(
+          `select 1 as n from information_schema.tables where table_schema = current_schema() and table_name = '_migrations'`,
+        )
       : await rows<{ n: unknown }>(`select 1 as n from sqlite_master where type = 'table' and name = '_migrations'`)
     return { exists: true, ...compare(known.length === 0 ? [] : await rows<Row>('select tag, hash from _migrations'), steps) }
   })
 }
 
 type Rows = <T>(query: string) => Promise<T[]>
-interface Row { tag: string; hash: string }
+interface Row {
+  tag: string
+  hash: string
+}
 
 /** Runs `fn` with a connection that only reads and migrates nothing; null where there is no database yet. */
 export async function look<T>(config: Config, fn: (rows: Rows | null) => Promise<T>): Promise<T> {
@@ -53,6 +63,8 @@ function compare(rows: Row[], steps: Migration[]): Omit<SchemaState, 'exists'> {
     pending: steps.filter(step => !rows.some(row => row.tag === step.tag)).map(step => step.tag),
     refused: stranger
       ? `The database holds migration ${stranger.tag}, which this version does not know. Use the version that made it, or a newer one.`
-      : changed ? `Migration ${changed.tag} differs from the one this database was made with.` : null,
+      : changed
+        ? `Migration ${changed.tag} differs from the one this database was made with.`
+        : null,
   }
 }

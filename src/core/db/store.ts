@@ -49,8 +49,12 @@ export async function openPostgres(url: string, connections = 10): Promise<Store
   return {
     read: db as unknown as Reader,
     transact: fn => once(() => retried(() => begin(tx => fn(discreet(tx))))),
-    async listen(channel, heard) { await sql.listen(channel, heard) },
-    async announce(channel, payload) { await sql`select pg_notify(${channel}, ${payload})` },
+    async listen(channel, heard) {
+      await sql.listen(channel, heard)
+    },
+    async announce(channel, payload) {
+      await sql`select pg_notify(${channel}, ${payload})`
+    },
     close: () => sql.close({ timeout: 5 }),
   }
 }
@@ -64,14 +68,21 @@ export function sqliteWriter(file: string): Writer {
 function sqliteConnection(file: string, use: 'read' | 'write'): Database {
   const db = new Database(file, { create: use === 'write', strict: true })
   const pragmas = [
-    'busy_timeout=5000', 'journal_mode=WAL', 'synchronous=FULL', 'foreign_keys=ON', 'cache_size=-16384', 'mmap_size=0',
+    'busy_timeout=5000',
+    'journal_mode=WAL',
+    'synchronous=FULL',
+    'foreign_keys=ON',
+    'cache_size=-16384',
+    'mmap_size=0',
     'temp_store=MEMORY',
   ]
   for (const pragma of use === 'read' ? [...pragmas, 'query_only=ON'] : pragmas) db.run(`PRAGMA ${pragma}`)
   return db
 }
 
-interface Session { prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> } }
+interface Session {
+  prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> }
+}
 
 /** The handle, with every query's error told without the values that were sent. */
 function discreet<H extends object>(handle: H): H {

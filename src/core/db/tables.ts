@@ -22,34 +22,47 @@ export const counters = table('counters', {
   value: int('value').notNull(),
 })
 
-export const auditEntries = table('audit_entries', {
-  id: text('id').primaryKey(),
-  // Empty for what concerns the whole installation.
-  workspaceId: text('workspace_id').notNull(),
-  seq: int('seq').notNull(),
-  occurredAt: time('occurred_at').notNull(),
-  action: text('action').notNull(),
-  outcome: text('outcome', { enum: ['success', 'failure', 'denied'] }).notNull(),
-  actorType: text('actor_type').notNull(),
-  actorId: text('actor_id').notNull(),
-  actor: json<AuditActor>('actor').notNull(),
-  targetId: text('target_id').notNull(),
-  targets: json<AuditTarget[]>('targets').notNull(),
-  context: json<AuditContext>('context').notNull(),
-  changes: json<AuditChanges | null>('changes'),
-  reason: text('reason'),
-  // The hash chain (decision 22) fills these.
-  prevHash: bytes('prev_hash'),
-  hash: bytes('hash'),
-  mac: bytes('mac'),
-}, t => [
-  uniqueIndex('audit_entries_chain').on(t.workspaceId, t.seq),
-  index('audit_entries_target').on(t.workspaceId, t.targetId, t.seq),
-  index('audit_entries_action').on(t.workspaceId, t.action, t.seq),
-])
+export const auditEntries = table(
+  'audit_entries',
+  {
+    id: text('id').primaryKey(),
+    // Empty for what concerns the whole installation.
+    workspaceId: text('workspace_id').notNull(),
+    seq: int('seq').notNull(),
+    occurredAt: time('occurred_at').notNull(),
+    action: text('action').notNull(),
+    outcome: text('outcome', { enum: ['success', 'failure', 'denied'] }).notNull(),
+    actorType: text('actor_type').notNull(),
+    actorId: text('actor_id').notNull(),
+    actor: json<AuditActor>('actor').notNull(),
+    targetId: text('target_id').notNull(),
+    targets: json<AuditTarget[]>('targets').notNull(),
+    context: json<AuditContext>('context').notNull(),
+    changes: json<AuditChanges | null>('changes'),
+    reason: text('reason'),
+    // The hash chain (decision 22) fills these.
+    prevHash: bytes('prev_hash'),
+    hash: bytes('hash'),
+    mac: bytes('mac'),
+  },
+  t => [
+    uniqueIndex('audit_entries_chain').on(t.workspaceId, t.seq),
+    index('audit_entries_target').on(t.workspaceId, t.targetId, t.seq),
+    index('audit_entries_action').on(t.workspaceId, t.action, t.seq),
+  ],
+)
 
-export interface AuditActor { type: 'user' | 'token' | 'ingest' | 'system' | 'operator' | 'anonymous'; id: string; name: string | null; hint: string | null }
-export interface AuditTarget { type: string; id: string; name: string | null }
+export interface AuditActor {
+  type: 'user' | 'token' | 'ingest' | 'system' | 'operator' | 'anonymous'
+  id: string
+  name: string | null
+  hint: string | null
+}
+export interface AuditTarget {
+  type: string
+  id: string
+  name: string | null
+}
 export interface AuditContext {
   ip: string | null
   user_agent: string | null
@@ -59,76 +72,89 @@ export interface AuditContext {
   idempotency_key: string | null
   channel: 'api' | 'dashboard' | 'ingest' | 'cli' | 'job'
 }
-export interface AuditChanges { before: Record<string, unknown>; after: Record<string, unknown> }
+export interface AuditChanges {
+  before: Record<string, unknown>
+  after: Record<string, unknown>
+}
 
 /** Facts that happened. A row is the outbox of its change: dispatching it is a job. */
-export const events = table('events', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull(),
-  messageId: text('message_id').notNull(),
-  kind: text('kind').notNull(),
-  resourceType: text('resource_type').notNull(),
-  resourceId: text('resource_id').notNull(),
-  sequence: int('sequence').notNull(),
-  occurredAt: time('occurred_at').notNull(),
-  // The exact bytes of {event, data} that every try of every delivery sends.
-  body: text('body').notNull(),
-}, t => [
-  index('events_workspace').on(t.workspaceId, t.id),
-  uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence),
-])
+export const events = table(
+  'events',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id').notNull(),
+    messageId: text('message_id').notNull(),
+    kind: text('kind').notNull(),
+    resourceType: text('resource_type').notNull(),
+    resourceId: text('resource_id').notNull(),
+    sequence: int('sequence').notNull(),
+    occurredAt: time('occurred_at').notNull(),
+    // The exact bytes of {event, data} that every try of every delivery sends.
+    body: text('body').notNull(),
+  },
+  t => [index('events_workspace').on(t.workspaceId, t.id), uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence)],
+)
 
-export const jobs = table('jobs', {
-  id: text('id').primaryKey(),
-  kind: text('kind').notNull(),
-  // What takes turns with what: one endpoint's deliveries are one lane.
-  lane: text('lane').notNull(),
-  state: text('state', { enum: ['ready', 'running', 'failed'] }).notNull(),
-  // Smaller goes first.
-  priority: int('priority').notNull(),
-  runAt: time('run_at').notNull(),
-  attempts: int('attempts').notNull(),
-  // Runs in a row that were never ended, since their process died or their lease ran out.
-  lostRuns: int('lost_runs').notNull(),
-  payload: json<Record<string, unknown>>('payload').notNull(),
-  // Set where one job of a kind and key may wait at a time.
-  uniqueKey: text('unique_key'),
-  lockedBy: text('locked_by'),
-  lockedUntil: time('locked_until'),
-  lastError: text('last_error'),
-  createdAt: time('created_at').notNull(),
-  failedAt: time('failed_at'),
-}, t => [
-  index('jobs_due').on(t.state, t.kind, t.priority, t.runAt),
-  // When the next one is due, whatever its priority.
-  index('jobs_next').on(t.state, t.kind, t.runAt),
-  index('jobs_leases').on(t.state, t.lockedUntil),
-  uniqueIndex('jobs_unique').on(t.kind, t.uniqueKey),
-])
+export const jobs = table(
+  'jobs',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind').notNull(),
+    // What takes turns with what: one endpoint's deliveries are one lane.
+    lane: text('lane').notNull(),
+    state: text('state', { enum: ['ready', 'running', 'failed'] }).notNull(),
+    // Smaller goes first.
+    priority: int('priority').notNull(),
+    runAt: time('run_at').notNull(),
+    attempts: int('attempts').notNull(),
+    // Runs in a row that were never ended, since their process died or their lease ran out.
+    lostRuns: int('lost_runs').notNull(),
+    payload: json<Record<string, unknown>>('payload').notNull(),
+    // Set where one job of a kind and key may wait at a time.
+    uniqueKey: text('unique_key'),
+    lockedBy: text('locked_by'),
+    lockedUntil: time('locked_until'),
+    lastError: text('last_error'),
+    createdAt: time('created_at').notNull(),
+    failedAt: time('failed_at'),
+  },
+  t => [
+    index('jobs_due').on(t.state, t.kind, t.priority, t.runAt),
+    // When the next one is due, whatever its priority.
+    index('jobs_next').on(t.state, t.kind, t.runAt),
+    index('jobs_leases').on(t.state, t.lockedUntil),
+    uniqueIndex('jobs_unique').on(t.kind, t.uniqueKey),
+  ],
+)
 
-export const idempotencyKeys = table('idempotency_keys', {
-  workspaceId: text('workspace_id').notNull(),
-  method: text('method').notNull(),
-  path: text('path').notNull(),
-  key: text('key').notNull(),
-  fingerprint: text('fingerprint').notNull(),
-  // The process that runs the request; null once the answer is stored.
-  runningIn: text('running_in'),
-  status: int('status'),
-  body: text('body'),
-  location: text('location'),
-  etag: text('etag'),
-  createdAt: time('created_at').notNull(),
-}, t => [
-  primaryKey({ columns: [t.workspaceId, t.method, t.path, t.key] }),
-  index('idempotency_keys_created').on(t.createdAt),
-])
+export const idempotencyKeys = table(
+  'idempotency_keys',
+  {
+    workspaceId: text('workspace_id').notNull(),
+    method: text('method').notNull(),
+    path: text('path').notNull(),
+    key: text('key').notNull(),
+    fingerprint: text('fingerprint').notNull(),
+    // The process that runs the request; null once the answer is stored.
+    runningIn: text('running_in'),
+    status: int('status'),
+    body: text('body'),
+    location: text('location'),
+    etag: text('etag'),
+    createdAt: time('created_at').notNull(),
+  },
+  t => [primaryKey({ columns: [t.workspaceId, t.method, t.path, t.key] }), index('idempotency_keys_created').on(t.createdAt)],
+)
 
 /** Keys that seal a workspace's secrets, each wrapped by the master key. */
-export const dataKeys = table('data_keys', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull(),
-  masterKeyId: text('master_key_id').notNull(),
-  wrapped: text('wrapped').notNull(),
-  createdAt: time('created_at').notNull(),
-}, t => [index('data_keys_workspace').on(t.workspaceId, t.createdAt)])
+export const dataKeys = table(
+  'data_keys',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id').notNull(),
+    masterKeyId: text('master_key_id').notNull(),
+    wrapped: text('wrapped').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  t => [index('data_keys_workspace').on(t.workspaceId, t.createdAt)],
+)

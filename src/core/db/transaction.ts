@@ -15,7 +15,9 @@ const inside = new AsyncLocalStorage<{ over: boolean }>()
 /** Thrown when a transaction is opened inside another: on one connection it would wait for itself. */
 export class NestedTransaction extends Error {
   override name = 'NestedTransaction'
-  constructor() { super('A transaction was opened inside another; pass the tx handle down instead.') }
+  constructor() {
+    super('A transaction was opened inside another; pass the tx handle down instead.')
+  }
 }
 
 /** Marks the asynchronous context of `fn` as being inside a transaction, and refuses a second one within it. */

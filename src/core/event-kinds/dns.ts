@@ -3,10 +3,14 @@ import { Nullable, Shape, Words } from '../shapes'
 import { contractKind } from './entry'
 import { Actor, At, DomainName, IdOf, Named } from './members'
 
-const Value = (description: string) => Nullable(Shape({
-  ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
-  content: Type.String({ description: 'The record’s data in presentation form.' }),
-}), { description })
+const Value = (description: string) =>
+  Nullable(
+    Shape({
+      ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
+      content: Type.String({ description: 'The record’s data in presentation form.' }),
+    }),
+    { description },
+  )
 
 const Change = Shape({
   action: Words(['created', 'updated', 'deleted'], { description: 'What happened to the record.' }),
@@ -42,13 +46,26 @@ export const dnsKinds = [
       origin: 'api',
       actor: { type: 'token', id: 'tok_01k3z8m2a4f6s8w0y1b3d5g7jk', name: 'deploy' },
       changed_at: '2027-01-31T09:26:53.589Z',
-      changes: [{
-        action: 'updated', record_id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g', type: 'A', name: '@', fqdn: 'example.com',
-        before: { ttl: 3600, content: '192.0.2.10' }, after: { ttl: 300, content: '192.0.2.20' },
-      }, {
-        action: 'created', record_id: 'rec_01k3z8rt5p1r3s5t7w9y0a2b4d', type: 'TXT', name: '_dmarc', fqdn: '_dmarc.example.com',
-        before: null, after: { ttl: 3600, content: '"v=DMARC1; p=none"' },
-      }],
+      changes: [
+        {
+          action: 'updated',
+          record_id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g',
+          type: 'A',
+          name: '@',
+          fqdn: 'example.com',
+          before: { ttl: 3600, content: '192.0.2.10' },
+          after: { ttl: 300, content: '192.0.2.20' },
+        },
+        {
+          action: 'created',
+          record_id: 'rec_01k3z8rt5p1r3s5t7w9y0a2b4d',
+          type: 'TXT',
+          name: '_dmarc',
+          fqdn: '_dmarc.example.com',
+          before: null,
+          after: { ttl: 3600, content: '"v=DMARC1; p=none"' },
+        },
+      ],
       change_count: 2,
       truncated: false,
     },

@@ -4,8 +4,16 @@ import { contractKind } from './entry'
 import { At, DomainName, MaybeAt, MaybeText, On } from './members'
 
 const domainStatuses = [
-  'pending_registration', 'pending_transfer', 'active', 'suspended', 'expired', 'redemption', 'pending_delete', 'deleted',
-  'transferred_out', 'unknown',
+  'pending_registration',
+  'pending_transfer',
+  'active',
+  'suspended',
+  'expired',
+  'redemption',
+  'pending_delete',
+  'deleted',
+  'transferred_out',
+  'unknown',
 ] as const
 
 /** Facts about a domain name stand in its status; "expiring soon" is no status, so the two kinds never tell one fact twice. */
@@ -51,8 +59,12 @@ export const watchedDomainKinds = [
       }),
     }),
     example: {
-      domain: 'example.net', status: 'pending_delete', drops_at: '2027-04-06T18:30:00.000Z',
-      window_from: '2027-04-06T18:00:00.000Z', window_to: '2027-04-06T20:00:00.000Z', confidence: 'high',
+      domain: 'example.net',
+      status: 'pending_delete',
+      drops_at: '2027-04-06T18:30:00.000Z',
+      window_from: '2027-04-06T18:00:00.000Z',
+      window_to: '2027-04-06T20:00:00.000Z',
+      confidence: 'high',
     },
   }),
   contractKind({
@@ -63,10 +75,13 @@ export const watchedDomainKinds = [
     data: Shape({
       domain: DomainName,
       available_at: At('When the proof was complete.'),
-      price: Nullable(Shape({
-        amount: Type.String({ pattern: '^\\d+(\\.\\d+)?$', description: 'Price of the first year, as a decimal.' }),
-        currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
-      }), { description: 'What a registrar account asks for it; null when none was asked.' }),
+      price: Nullable(
+        Shape({
+          amount: Type.String({ pattern: '^\\d+(\\.\\d+)?$', description: 'Price of the first year, as a decimal.' }),
+          currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
+        }),
+        { description: 'What a registrar account asks for it; null when none was asked.' },
+      ),
     }),
     example: { domain: 'example.net', available_at: '2027-04-06T18:31:12.480Z', price: { amount: '10.44', currency: 'USD' } },
   }),
@@ -82,8 +97,10 @@ export const watchedDomainKinds = [
       registered_by: Words(['us', 'other'], { description: '`us` when a registrar account of this workspace holds it.' }),
     }),
     example: {
-      domain: 'example.net', registered_at: '2027-04-06T18:31:13.000Z',
-      registrar: 'Example Registrar, Inc.', registered_by: 'other',
+      domain: 'example.net',
+      registered_at: '2027-04-06T18:31:13.000Z',
+      registrar: 'Example Registrar, Inc.',
+      registered_by: 'other',
     },
   }),
 ] as const

@@ -22,8 +22,15 @@ export const dynamicIpKinds = [
     }),
     example: {
       dynamic_ip: { id: 'dip_01k3zd4f6g8h0j2k4m6n8p0q2r', name: 'Office router' },
-      ipv4: '203.0.113.42', previous_ipv4: '203.0.113.7', ipv6: null, previous_ipv6: null, prefix6: null, previous_prefix6: null,
-      hosts: ['office.example.com'], firewalls: ['fw_01k3zd5s7t9v1w3x5y7z9a1b3c'], changed_at: '2027-01-31T09:26:53.589Z',
+      ipv4: '203.0.113.42',
+      previous_ipv4: '203.0.113.7',
+      ipv6: null,
+      previous_ipv6: null,
+      prefix6: null,
+      previous_prefix6: null,
+      hosts: ['office.example.com'],
+      firewalls: ['fw_01k3zd5s7t9v1w3x5y7z9a1b3c'],
+      changed_at: '2027-01-31T09:26:53.589Z',
     },
   }),
 ] as const

@@ -21,9 +21,15 @@ export interface EventKindEntry<K extends string = string, S extends TSchema = T
 type Draft<K extends string, S extends TSchema> = Omit<EventKindEntry<K, S>, 'extension' | 'version'>
 
 /** A kind of the public contract: its name, and what is already in its `data`, never change within /v1. */
-export const contractKind = <const K extends string, S extends TSchema>(draft: Draft<K, S>): EventKindEntry<K, S> =>
-  ({ ...draft, extension: false, version: 1 })
+export const contractKind = <const K extends string, S extends TSchema>(draft: Draft<K, S>): EventKindEntry<K, S> => ({
+  ...draft,
+  extension: false,
+  version: 1,
+})
 
 /** A kind of ours beside the contract. */
-export const extensionKind = <const K extends string, S extends TSchema>(draft: Draft<K, S>): EventKindEntry<K, S> =>
-  ({ ...draft, extension: true, version: 1 })
+export const extensionKind = <const K extends string, S extends TSchema>(draft: Draft<K, S>): EventKindEntry<K, S> => ({
+  ...draft,
+  extension: true,
+  version: 1,
+})

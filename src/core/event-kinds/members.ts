@@ -4,9 +4,12 @@ import { Nullable, Shape, Words } from '../shapes'
 // Members that several kinds have in common. Only keywords of JSON Schema itself: receivers compile these schemas too.
 
 /** An instant: RFC 3339, UTC, milliseconds. */
-export const At = (description: string) => Type.String({
-  format: 'date-time', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$', description,
-})
+export const At = (description: string) =>
+  Type.String({
+    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+    description,
+  })
 
 export const MaybeAt = (description: string) => Nullable(At('RFC 3339, UTC.'), { description })
 
@@ -24,7 +27,9 @@ export const IdOf = (prefix: string, description: string) =>
   Type.String({ pattern: `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, description })
 
 export const DomainName = Type.String({
-  minLength: 1, maxLength: 253, description: 'Domain name in lower case, A-labels (xn--…) where needed, no dot at the end.',
+  minLength: 1,
+  maxLength: 253,
+  description: 'Domain name in lower case, A-labels (xn--…) where needed, no dot at the end.',
 })
 
 export const Seconds = (description: string) => Type.Integer({ minimum: 0, description })
@@ -34,8 +39,12 @@ export const Named = (prefix: string, what: string) =>
   Shape({ id: IdOf(prefix, 'Its id.'), name: Type.String({ description: 'Its name.' }) }, { description: what })
 
 /** Who did something, in the words of the audit log. */
-export const Actor = (description: string) => Shape({
-  type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'What kind of caller it was.' }),
-  id: Text('Id of the user, the token or the source; for `system` the name of the job.'),
-  name: MaybeText('Name of the user or label of the token.'),
-}, { description })
+export const Actor = (description: string) =>
+  Shape(
+    {
+      type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'What kind of caller it was.' }),
+      id: Text('Id of the user, the token or the source; for `system` the name of the job.'),
+      name: MaybeText('Name of the user or label of the token.'),
+    },
+    { description },
+  )

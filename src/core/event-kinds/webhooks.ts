@@ -10,11 +10,14 @@ export const webhookKinds = [
     title: 'Webhook endpoint disabled',
     description: 'An endpoint was disabled because its deliveries fail. What happens from now on is held for it.',
     data: Shape({
-      endpoint: Shape({
-        id: IdOf('whe', 'Its id.'),
-        url: Text('Its URL.'),
-        description: Type.String({ description: 'Its description.' }),
-      }, { description: 'The endpoint that was disabled.' }),
+      endpoint: Shape(
+        {
+          id: IdOf('whe', 'Its id.'),
+          url: Text('Its URL.'),
+          description: Type.String({ description: 'Its description.' }),
+        },
+        { description: 'The endpoint that was disabled.' },
+      ),
       reason: Words(['failing', 'gone', 'plan_limit'], {
         description: '`failing`: no success for days; `gone`: it answered 410 twice; `plan_limit`: the plan allows fewer.',
       }),
@@ -24,7 +27,9 @@ export const webhookKinds = [
     }),
     example: {
       endpoint: { id: 'whe_01k3ze6h8j0k2m4n6p8q0r2s4t', url: 'https://hooks.example.com/bailiwick', description: 'Chat room' },
-      reason: 'failing', failed_attempts: 41, last_success_at: '2027-01-26T09:20:11.000Z',
+      reason: 'failing',
+      failed_attempts: 41,
+      last_success_at: '2027-01-26T09:20:11.000Z',
       disabled_at: '2027-01-31T09:26:53.589Z',
     },
   }),

@@ -11,16 +11,27 @@ import type { ClaimedJob } from './job'
  * writer; on PostgreSQL, rows that another transaction holds are skipped.
  */
 export async function claim(
-  tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, kind: string, leaseMs: number, limit: number,
+  tx: Tx,
+  hub: Pick<Hub, 'id' | 'clock'>,
+  kind: string,
+  leaseMs: number,
+  limit: number,
 ): Promise<ClaimedJob[]> {
   const now = hub.clock.now()
   const ids = await dueJobs(tx, kind, now, limit)
   if (ids.length === 0) return []
-  const rows = await tx.update(jobs).set({
-    state: 'running', lockedBy: hub.id, lockedUntil: now + leaseMs, attempts: sql`${jobs.attempts} + 1`,
-    // The key only keeps a second job from waiting; one that runs no longer waits.
-    uniqueKey: null,
-  }).where(inArray(jobs.id, ids)).returning()
+  const rows = await tx
+    .update(jobs)
+    .set({
+      state: 'running',
+      lockedBy: hub.id,
+      lockedUntil: now + leaseMs,
+      attempts: sql`${jobs.attempts} + 1`,
+      // The key only keeps a second job from waiting; one that runs no longer waits.
+      uniqueKey: null,
+    })
+    .where(inArray(jobs.id, ids))
+    .returning()
   const order = new Map(ids.map((id, place) => [id, place]))
   return rows.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
 }
@@ -35,12 +46,17 @@ async function dueJobs(tx: Tx, kind: string, now: number, limit: number): Promis
   while (ids.length < limit) {
     priority = await nextPriority(tx, kind, priority)
     if (priority === null) break
-    const due = prepared(tx, 'due-jobs', read => locking(
-      read.select({ id: jobs.id }).from(jobs)
-        .where(and(ready, ofKind, eq(jobs.priority, sql.placeholder('priority')), lte(jobs.runAt, sql.placeholder('now'))))
-        .orderBy(asc(jobs.runAt)).limit(sql.placeholder('limit')),
-      'skip',
-    ))
+    const due = prepared(tx, 'due-jobs', read =>
+      locking(
+        read
+          .select({ id: jobs.id })
+          .from(jobs)
+          .where(and(ready, ofKind, eq(jobs.priority, sql.placeholder('priority')), lte(jobs.runAt, sql.placeholder('now'))))
+          .orderBy(asc(jobs.runAt))
+          .limit(sql.placeholder('limit')),
+        'skip',
+      ),
+    )
     const rows = await due.execute({ kind, priority, now, limit: limit - ids.length })
     ids.push(...rows.map(row => row.id))
   }
@@ -48,8 +64,12 @@ async function dueJobs(tx: Tx, kind: string, now: number, limit: number): Promis
 }
 
 async function nextPriority(tx: Tx, kind: string, after: number): Promise<number | null> {
-  const next = prepared(tx, 'next-priority', read => read.select({ priority: min(jobs.priority) }).from(jobs)
-    .where(and(ready, ofKind, gt(jobs.priority, sql.placeholder('after')))))
+  const next = prepared(tx, 'next-priority', read =>
+    read
+      .select({ priority: min(jobs.priority) })
+      .from(jobs)
+      .where(and(ready, ofKind, gt(jobs.priority, sql.placeholder('after')))),
+  )
   const [row] = await next.execute({ kind, after })
   return row?.priority ?? null
 }

@@ -27,19 +27,21 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
   for (const replaces of [false, true]) {
     const alike = drafts.filter(draft => (draft.replaces ?? false) === replaces)
     for (let start = 0; start < alike.length; start += rowsPerInsert) {
-      const adding = tx.insert(jobs).values(alike.slice(start, start + rowsPerInsert).map(draft => ({
-        id: newId('job'),
-        kind: draft.kind,
-        lane: draft.lane ?? '',
-        state: 'ready' as const,
-        priority: draft.priority ?? 100,
-        runAt: draft.runAt ?? now,
-        attempts: 0,
-        lostRuns: 0,
-        payload: draft.payload,
-        uniqueKey: draft.uniqueKey ?? null,
-        createdAt: now,
-      })))
+      const adding = tx.insert(jobs).values(
+        alike.slice(start, start + rowsPerInsert).map(draft => ({
+          id: newId('job'),
+          kind: draft.kind,
+          lane: draft.lane ?? '',
+          state: 'ready' as const,
+          priority: draft.priority ?? 100,
+          runAt: draft.runAt ?? now,
+          attempts: 0,
+          lostRuns: 0,
+          payload: draft.payload,
+          uniqueKey: draft.uniqueKey ?? null,
+          createdAt: now,
+        })),
+      )
       await (replaces
         ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: taken })
         : adding.onConflictDoNothing())
@@ -52,30 +54,43 @@ const taken = { runAt: sql`excluded.run_at`, priority: sql`excluded.priority`, p
 /** When the next waiting job of a kind is due (ms UTC), or null when none waits. */
 export async function nextRunAt(read: Reader, kind: string): Promise<number | null> {
   const at = sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value)))
-  const [row] = await read.select({ at })
-    .from(jobs).where(and(eq(jobs.state, 'ready'), eq(jobs.kind, kind)))
+  const [row] = await read
+    .select({ at })
+    .from(jobs)
+    .where(and(eq(jobs.state, 'ready'), eq(jobs.kind, kind)))
   return row?.at ?? null
 }
 
 /** Ends a job that this hub holds. False when the lease was lost: then the caller's transaction must be undone. */
 export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<boolean> {
-  const gone = await tx.delete(jobs).where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id))).returning({ id: jobs.id })
+  const gone = await tx
+    .delete(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
+    .returning({ id: jobs.id })
   return gone.length === 1
 }
 
 /** Gives a held job back, to be run at `runAt`; `attempts` is kept unless named. False when the lease was lost. */
 export async function giveBack(
-  tx: Tx, hub: Pick<Hub, 'id'>, id: string, change: { runAt: number; lastError?: string; attempts?: number },
+  tx: Tx,
+  hub: Pick<Hub, 'id'>,
+  id: string,
+  change: { runAt: number; lastError?: string; attempts?: number },
 ): Promise<boolean> {
-  const rows = await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null, lostRuns: 0, ...change })
-    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id))).returning({ id: jobs.id })
+  const rows = await tx
+    .update(jobs)
+    .set({ state: 'ready', lockedBy: null, lockedUntil: null, lostRuns: 0, ...change })
+    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
+    .returning({ id: jobs.id })
   return rows.length === 1
 }
 
 /** Sets a held job aside for good, with its error, for a person to look at. */
 export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, id: string, lastError: string): Promise<void> {
   const failedAt = hub.clock.now()
-  await tx.update(jobs).set({ state: 'failed', lockedBy: null, lockedUntil: null, lostRuns: 0, lastError, failedAt })
+  await tx
+    .update(jobs)
+    .set({ state: 'failed', lockedBy: null, lockedUntil: null, lostRuns: 0, lastError, failedAt })
     .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
 }
 
@@ -87,13 +102,22 @@ const mostLostRuns = 25
 /** Frees the jobs of processes that died or overran their lease. Returns how many were freed. */
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
-  const alive = await tx.select({ id: hubs.id }).from(hubs).where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
+  const alive = await tx
+    .select({ id: hubs.id })
+    .from(hubs)
+    .where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
   const living = [hub.id, ...alive.map(one => one.id)]
   const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, living)))
   const freed = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
   const lastError = `Taken ${mostLostRuns} times in a row and never finished.`
-  await tx.update(jobs).set({ ...freed, state: 'failed', failedAt: now, lastError })
+  await tx
+    .update(jobs)
+    .set({ ...freed, state: 'failed', failedAt: now, lastError })
     .where(and(lost, gte(jobs.lostRuns, mostLostRuns - 1)))
-  const rows = await tx.update(jobs).set({ ...freed, state: 'ready' }).where(lost).returning({ id: jobs.id })
+  const rows = await tx
+    .update(jobs)
+    .set({ ...freed, state: 'ready' })
+    .where(lost)
+    .returning({ id: jobs.id })
   return rows.length
 }

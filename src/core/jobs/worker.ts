@@ -22,7 +22,10 @@ export class Worker {
   private stopped = false
   private readonly off: () => void
 
-  constructor(private readonly hub: Hub, private readonly kinds: readonly JobKind[]) {
+  constructor(
+    private readonly hub: Hub,
+    private readonly kinds: readonly JobKind[],
+  ) {
     for (const kind of kinds) this.running.set(kind.kind, new Set())
     this.off = hub.jobSignal.on(() => this.wake())
   }
@@ -30,7 +33,10 @@ export class Worker {
   /** Looks for due jobs now. Safe to call at any time and any number of times. */
   wake(): void {
     if (this.stopped) return
-    if (this.looking) { this.lookAgain = true; return }
+    if (this.looking) {
+      this.lookAgain = true
+      return
+    }
     this.looking = this.look().finally(() => {
       this.looking = null
       // Asked for after the last look had ended and before this line.
@@ -102,7 +108,9 @@ export class Worker {
       const at = await nextRunAt(this.hub.read, kind.kind)
       if (at === null) return Infinity
       if (at > this.hub.clock.now()) return at
-      const claimed = await record(this.hub, async tx => ({ result: await claim(tx, this.hub, kind.kind, kind.leaseMs, Math.min(free, largestClaim)) }))
+      const claimed = await record(this.hub, async tx => ({
+        result: await claim(tx, this.hub, kind.kind, kind.leaseMs, Math.min(free, largestClaim)),
+      }))
       // Another hub was quicker, or holds the rows just now.
       if (claimed.length === 0) return this.hub.clock.now() + 50
       for (const job of claimed) this.start(kind, job)
@@ -113,7 +121,10 @@ export class Worker {
     const under = this.running.get(kind.kind)!
     const run = this.runOne(kind, job)
       .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'the end of a job was not recorded'))
-      .finally(() => { under.delete(run); this.wake() })
+      .finally(() => {
+        under.delete(run)
+        this.wake()
+      })
     under.add(run)
   }
 
@@ -122,14 +133,18 @@ export class Worker {
       const write = await kind.run(this.hub, job)
       await record(this.hub, async tx => {
         const done = write ? await write(tx) : { result: undefined }
-        const kept = done.result?.again === undefined
-          ? await finish(tx, this.hub, job.id)
-          : await giveBack(tx, this.hub, job.id, { runAt: done.result.again, attempts: 0 })
+        const kept =
+          done.result?.again === undefined
+            ? await finish(tx, this.hub, job.id)
+            : await giveBack(tx, this.hub, job.id, { runAt: done.result.again, attempts: 0 })
         if (!kept) throw new LeaseLost(`The lease of job ${job.id} was lost.`)
         return done
       })
     } catch (error) {
-      if (error instanceof LeaseLost) { this.hub.log.warn({ kind: job.kind, job: job.id }, error.message); return }
+      if (error instanceof LeaseLost) {
+        this.hub.log.warn({ kind: job.kind, job: job.id }, error.message)
+        return
+      }
       await this.runFailed(kind, job, error)
     }
   }
@@ -151,6 +166,10 @@ export class Worker {
     this.timer = null
     this.timerAt = at
     if (at === Infinity || this.stopped) return
-    this.timer = this.hub.clock.after(at - this.hub.clock.now(), () => { this.timer = null; this.timerAt = Infinity; this.wake() })
+    this.timer = this.hub.clock.after(at - this.hub.clock.now(), () => {
+      this.timer = null
+      this.timerAt = Infinity
+      this.wake()
+    })
   }
 }

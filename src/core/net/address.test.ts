@@ -60,7 +60,7 @@ describe('classes', () => {
   })
 
   test.each(IPV4)('%s to %s keep their class as IPv4-mapped and behind NAT64', (first, last, kind, before, after) => {
-    const pairs = [[first, kind], [last, kind], before, after].filter((pair) => pair !== null)
+    const pairs = [[first, kind], [last, kind], before, after].filter(pair => pair !== null)
     for (const [text, expected] of pairs) {
       expect(classAt(`::ffff:${text}`)).toBe(expected as AddressClass)
       expect(classAt(`64:ff9b::${text}`)).toBe(expected as AddressClass)
@@ -83,7 +83,7 @@ describe('classes', () => {
     '::169.254.169.254',
     '::ffff:0:169.254.169.254',
     '2002:a9fe:a9fe::1',
-  ])('%s is a metadata address', (text) => {
+  ])('%s is a metadata address', text => {
     expect(classAt(text)).toBe('metadata')
   })
 
@@ -101,13 +101,13 @@ describe('classes', () => {
 
 describe('reading', () => {
   const spellings = ['', '127.1', '0x7f.0.0.1', '010.0.0.1', '2130706433', ' 1.2.3.4']
-  test.each([...spellings, 'fe80::1%eth0', '[::1]', '1.2.3.4:80', '::1/128', 'a.test'])('%p is no address', (text) => {
+  test.each([...spellings, 'fe80::1%eth0', '[::1]', '1.2.3.4:80', '::1/128', 'a.test'])('%p is no address', text => {
     expect(parseAddress(text)).toBeNull()
   })
 
   test('every IPv4 address reads the same plain and mapped', () => {
     fc.assert(
-      fc.property(fc.ipV4(), (text) => {
+      fc.property(fc.ipV4(), text => {
         const [plain, mapped] = [parseAddress(text)!, parseAddress(`::ffff:${text}`)!]
         expect(formatAddress(mapped)).toBe(formatAddress(plain))
         expect(classOf(mapped)).toBe(classOf(plain))
@@ -117,7 +117,7 @@ describe('reading', () => {
 
   test('every IPv6 address survives writing and reading', () => {
     fc.assert(
-      fc.property(fc.ipV6(), (text) => {
+      fc.property(fc.ipV6(), text => {
         const written = formatAddress(parseAddress(text)!)
         expect(formatAddress(parseAddress(written)!)).toBe(written)
       }),
@@ -149,7 +149,7 @@ describe('ranges', () => {
   })
 
   const prefixes = ['10.0.0.0/33', '::/129', '10.0.0.0/08', '10.0.0.0/', '10.0.0.0/8/8', '1.2.3.4/-1']
-  test.each([...prefixes, '', '10/8', 'a.test/8', 'fe80::%1/64'])('%p is no range', (text) => {
+  test.each([...prefixes, '', '10/8', 'a.test/8', 'fe80::%1/64'])('%p is no range', text => {
     expect(parseRange(text)).toBeNull()
   })
 })

@@ -11,14 +11,7 @@ export type AddressRange = readonly [Address, number]
  * local addresses (RFC 4193); `reserved` is everything else that is not global unicast.
  */
 export type AddressClass =
-  | 'public'
-  | 'private'
-  | 'loopback'
-  | 'link_local'
-  | 'metadata'
-  | 'multicast'
-  | 'unspecified'
-  | 'reserved'
+  'public' | 'private' | 'loopback' | 'link_local' | 'metadata' | 'multicast' | 'unspecified' | 'reserved'
 
 /**
  * Reads one IPv4 or IPv6 address in its standard text form, and unwraps IPv4-mapped IPv6 (RFC 4291 2.5.5.2) to IPv4.
@@ -116,7 +109,7 @@ function isMetadata(address: Address): boolean {
 }
 
 const ranges = (...texts: string[]): AddressRange[] =>
-  texts.map((text) => {
+  texts.map(text => {
     const range = parseRange(text)
     if (!range) throw new Error(`not a network: ${text}`)
     return range
@@ -146,15 +139,7 @@ const IPV4_CLASSES: [AddressClass, AddressRange[]][] = [
   ['multicast', ranges('224.0.0.0/4')],
   [
     'reserved',
-    ranges(
-      '192.0.0.0/24',
-      '192.0.2.0/24',
-      '192.88.99.0/24',
-      '198.18.0.0/15',
-      '198.51.100.0/24',
-      '203.0.113.0/24',
-      '240.0.0.0/4',
-    ),
+    ranges('192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4'),
   ],
 ]
 

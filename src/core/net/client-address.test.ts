@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { parseRange } from './address'
 import { clientAddress } from './client-address'
 
-const TRUSTED = ['10.0.0.0/8', 'fd00::/8'].map((text) => parseRange(text)!)
+const TRUSTED = ['10.0.0.0/8', 'fd00::/8'].map(text => parseRange(text)!)
 const from = (peer: string, headers: Record<string, string>) => clientAddress(peer, new Headers(headers), TRUSTED)
 
 describe('the client address', () => {
@@ -58,7 +58,7 @@ describe('the client address', () => {
     { forwarded: 'for=1.1.1.1, proto=https' },
     { forwarded: 'for=1.1.1.1;for=2.2.2.2' },
     { forwarded: 'for="1.1.1.1' },
-  ])('stops at the proxy when the nearest hop cannot be read: %j', (headers) => {
+  ])('stops at the proxy when the nearest hop cannot be read: %j', headers => {
     expect(from('10.0.0.1', headers)).toBe('10.0.0.1')
   })
 
@@ -73,7 +73,7 @@ describe('the client address', () => {
 
   test('cannot be chosen by the caller behind a proxy that appends', () => {
     fc.assert(
-      fc.property(fc.string(), (forged) => {
+      fc.property(fc.string(), forged => {
         const headers = new Headers()
         try {
           headers.set('x-forwarded-for', forged)

@@ -45,11 +45,11 @@ function hopAddress(text: string): Address | null {
 
 /** The `for` of every element of a Forwarded header, in order; null where it is missing, doubled or unreadable. */
 function forwardedHops(header: string): (Address | null)[] {
-  return splitOutsideQuotes(header, ',').map((element) => {
+  return splitOutsideQuotes(header, ',').map(element => {
     const values = splitOutsideQuotes(element, ';')
-      .map((pair) => /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^"]*))\s*$/i.exec(pair))
-      .filter((match) => match !== null)
-      .map((match) => match[1]?.replace(/\\(.)/g, '$1') ?? match[2] ?? '')
+      .map(pair => /^\s*for\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^"]*))\s*$/i.exec(pair))
+      .filter(match => match !== null)
+      .map(match => match[1]?.replace(/\\(.)/g, '$1') ?? match[2] ?? '')
     return values.length === 1 ? hopAddress(values[0]!) : null
   })
 }

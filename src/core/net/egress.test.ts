@@ -20,7 +20,7 @@ const NAMES: Record<string, string[]> = {
   'empty.test': [],
 }
 
-const resolve: Resolve = async (name) => {
+const resolve: Resolve = async name => {
   const answers = NAMES[name]
   if (!answers) throw new Error(`getaddrinfo ENOTFOUND ${name}`)
   return answers
@@ -54,7 +54,7 @@ describe('resolving', () => {
     })
   })
 
-  test.each(['mixed.test', 'mixed6.test', 'lan.test', 'zoned.test'])('one bad answer refuses %s', async (name) => {
+  test.each(['mixed.test', 'mixed6.test', 'lan.test', 'zoned.test'])('one bad answer refuses %s', async name => {
     expect(await refusalOf(egress.vetHost(name, 443, CUSTOMER))).toBe('blocked_address')
   })
 
@@ -96,7 +96,7 @@ describe('resolving', () => {
 describe('URLs of a customer', () => {
   test.each(['https://public.test/', 'http://public.test/hook?x=1', 'https://public.test:1024/', 'https://[2606:4700::1]:8443/'])(
     '%s is allowed',
-    async (text) => {
+    async text => {
       expect(await url(text)).toBe('allowed')
     },
   )
@@ -125,7 +125,7 @@ describe('URLs of a customer', () => {
     'https://public.test:81/',
     'https://public.test:1023/',
     'https://[fe80::1%25eth0]/',
-  ])('%s is no URL to call', async (text) => {
+  ])('%s is no URL to call', async text => {
     expect(await url(text)).toBe('invalid_url')
   })
 
@@ -155,7 +155,7 @@ describe('URLs of a customer', () => {
     'https://192.168.1.1/',
     'https://169.254.1.1/',
     'https://255.255.255.255/',
-  ])('%s is blocked', async (text) => {
+  ])('%s is blocked', async text => {
     expect(await url(text)).toBe('blocked_address')
   })
 
@@ -226,7 +226,7 @@ describe('the operator', () => {
     'http://10.0.0.5:22/',
     'http://[fd00::5]/',
     'http://169.254.1.1/',
-  ])('may call %s', async (text) => {
+  ])('may call %s', async text => {
     expect(await url(text, OPERATOR)).toBe('allowed')
   })
 
@@ -245,7 +245,7 @@ describe('the operator', () => {
     'http://[::]/',
     'http://224.0.0.1/',
     'http://[ff02::1]/',
-  ])('may not call %s, whatever is listed', async (text) => {
+  ])('may not call %s, whatever is listed', async text => {
     expect(await url(text, OPERATOR)).toBe('blocked_address')
     expect(await url(text, always)).toBe('blocked_address')
   })
@@ -269,7 +269,7 @@ describe('the hub’s own listeners', () => {
     'http://hub.test:8484/',
     'http://[::ffff:192.0.2.10]:8484/',
     'http://[2001:db8::10]:8484/',
-  ])('on a wildcard are every address of the machine: %s', async (text) => {
+  ])('on a wildcard are every address of the machine: %s', async text => {
     for (const address of ['::', '0.0.0.0', '[::]', '']) expect(await to(text, { address, port: 8484 })).toBe('blocked_address')
   })
 

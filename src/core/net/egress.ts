@@ -103,7 +103,7 @@ export function createEgress(options: {
       const open = policy.allowPrivate || classOf(address) === 'public' || nameListed || isListed(address, allowed.ranges)
       if (!open || isNeverReachable(address) || isOwnListener(address, port, ownListeners(), ownAddresses)) throw blocked()
     }
-    const listed = nameListed || answers.every((address) => isListed(address, allowed.ranges))
+    const listed = nameListed || answers.every(address => isListed(address, allowed.ranges))
     if (privateName && !listed) throw blocked()
     const first = answers[0]!
     return { address: formatAddress(first), family: first.kind() === 'ipv4' ? 4 : 6, host, port, listed }
@@ -155,7 +155,7 @@ function isListed(address: Address, ranges: readonly AddressRange[]): boolean {
 }
 
 function isNameListed(host: string, names: readonly string[]): boolean {
-  return names.some((name) => {
+  return names.some(name => {
     if (!name.startsWith('*.')) return canonicalHost(name) === host
     const suffix = canonicalHost(name.slice(2))
     return suffix !== null && host.endsWith(`.${suffix}`)
@@ -168,7 +168,7 @@ async function answersFor(name: string, resolve: Resolve, withinMs: number): Pro
   try {
     const texts = await Promise.race([resolve(name), late.promise])
     if (texts.length === 0) throw unresolved()
-    return texts.map((text) => {
+    return texts.map(text => {
       const address = parseAddress(text)
       if (!address) throw blocked()
       return address
@@ -198,5 +198,5 @@ function unresolved(): EgressRefused {
 
 /** The system's resolver: it also knows /etc/hosts and puts families without a route last (RFC 6724). */
 export async function systemResolve(name: string): Promise<string[]> {
-  return (await lookup(name, { all: true })).map((answer) => answer.address)
+  return (await lookup(name, { all: true })).map(answer => answer.address)
 }

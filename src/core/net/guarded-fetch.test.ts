@@ -12,7 +12,7 @@ const fixture = (name: string) => readFileSync(join(import.meta.dir, '../../../t
 const ca = fixture('ca.pem')
 
 // Every name leads to this machine, so what differs between two requests is the name alone.
-const egress = createEgress({ resolve: async (name) => (name === 'six.test' ? ['::1'] : ['127.0.0.1']), ownListeners: () => [] })
+const egress = createEgress({ resolve: async name => (name === 'six.test' ? ['::1'] : ['127.0.0.1']), ownListeners: () => [] })
 
 const get = (request: GuardedRequest | string, limits: FetchLimits = {}, policy = OPERATOR) =>
   guardedFetch(typeof request === 'string' ? { url: request } : request, { egress, policy, limits })
@@ -48,16 +48,16 @@ function https(certificate: string, more: Partial<Bun.TLSOptions> = {}) {
 /** A bare TCP listener; `onRequest` runs at the first bytes of each connection, and is given them. */
 async function tcp(onRequest: (socket: net.Socket, bytes: Buffer) => void): Promise<number> {
   const sockets = new Set<net.Socket>()
-  const server = net.createServer((socket) => {
+  const server = net.createServer(socket => {
     sockets.add(socket)
     socket.on('error', () => {})
     socket.once('data', (bytes: Buffer) => onRequest(socket, bytes))
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   opened.push({
     stop: () => {
       server.close()
-      sockets.forEach((socket) => socket.destroy())
+      sockets.forEach(socket => socket.destroy())
     },
   })
   return (server.address() as net.AddressInfo).port
@@ -67,7 +67,7 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('a request', () => {
   test('goes to the pinned address with the name in Host, its own headers and its own length', async () => {
-    const port = http(async (request) => {
+    const port = http(async request => {
       return Response.json({ headers: [...request.headers], body: await request.text(), url: request.url })
     })
     const answer = await get({
@@ -84,7 +84,7 @@ describe('a request', () => {
     expect(answer).toMatchObject({ status: 200, addressFamily: 4, address: '127.0.0.1', bodyTruncated: false })
   })
 
-  test.each([0, 7, 65_536])('carries a body of %d bytes under its length, in one piece and not chunked', async (size) => {
+  test.each([0, 7, 65_536])('carries a body of %d bytes under its length, in one piece and not chunked', async size => {
     const raw = Promise.withResolvers<string>()
     const port = await tcp((socket, first) => {
       let seen = ''
@@ -110,7 +110,7 @@ describe('a request', () => {
   })
 
   test('may have an empty body, or none', async () => {
-    const port = http(async (request) => new Response(`${request.method} ${(await request.text()).length}`))
+    const port = http(async request => new Response(`${request.method} ${(await request.text()).length}`))
     expect(text((await get({ url: `http://a.test:${port}/`, method: 'DELETE' })).body)).toBe('DELETE 0')
     expect(text((await get(`http://a.test:${port}/`)).body)).toBe('GET 0')
     expect((await get({ url: `http://a.test:${port}/`, method: 'HEAD' })).body.byteLength).toBe(0)
@@ -118,7 +118,7 @@ describe('a request', () => {
   })
 
   test('reaches IPv6, by name and as a literal', async () => {
-    const port = http((request) => new Response(request.headers.get('host')), '::1')
+    const port = http(request => new Response(request.headers.get('host')), '::1')
     expect(text((await get(`http://[::1]:${port}/`)).body)).toBe(`[::1]:${port}`)
     const named = await get(`http://six.test:${port}/`)
     expect(text(named.body)).toBe(`six.test:${port}`)
@@ -137,7 +137,7 @@ describe('a request', () => {
 
   test('does not follow a redirect', async () => {
     let followed = 0
-    const port = http((request) => {
+    const port = http(request => {
       if (request.url.endsWith('/next')) followed++
       return new Response('moved', { status: 302, headers: { location: '/next' } })
     })
@@ -245,14 +245,14 @@ describe('certificates', () => {
 describe('a listener that misbehaves', () => {
   test('by refusing is connect', async () => {
     const port = http(() => new Response())
-    opened.splice(0).forEach((listener) => listener.stop())
+    opened.splice(0).forEach(listener => listener.stop())
     expect(await failureOf(post(`http://a.test:${port}/`))).toMatchObject({ errorClass: 'connect', code: 'ECONNREFUSED' })
   })
 
   test('by resetting before, or in the middle of, its answer is connect', async () => {
-    const before = await tcp((socket) => socket.resetAndDestroy())
+    const before = await tcp(socket => socket.resetAndDestroy())
     expect(await failureOf(get(`http://a.test:${before}/`))).toMatchObject({ errorClass: 'connect', code: 'ECONNRESET' })
-    const middle = await tcp((socket) => {
+    const middle = await tcp(socket => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', () => socket.resetAndDestroy())
     })
     const failure = await failureOf(get(`http://a.test:${middle}/`))
@@ -260,7 +260,7 @@ describe('a listener that misbehaves', () => {
   })
 
   test('by ending its body short is connect, not a shorter body', async () => {
-    const port = await tcp((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
+    const port = await tcp(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
     const failure = await failureOf(post(`http://a.test:${port}/`))
     expect(failure.errorClass).toBe('connect')
     expect(failure.message).toBe('The server closed the connection before its answer was complete.')
@@ -268,15 +268,15 @@ describe('a listener that misbehaves', () => {
   })
 
   test('by not speaking HTTP is connect', async () => {
-    const port = await tcp((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
+    const port = await tcp(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
     const failure = await failureOf(get(`http://a.test:${port}/`))
     expect(failure).toMatchObject({ errorClass: 'connect', message: "The server's answer is not valid HTTP." })
   })
 
   test('by not speaking TLS is tls', async () => {
-    const plain = await tcp((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const plain = await tcp(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     expect((await failureOf(get(`https://a.test:${plain}/`))).errorClass).toBe('tls')
-    const closing = await tcp((socket) => socket.destroy())
+    const closing = await tcp(socket => socket.destroy())
     expect((await failureOf(post(`https://a.test:${closing}/`))).errorClass).toBe('tls')
   })
 
@@ -297,13 +297,13 @@ describe('a listener that misbehaves', () => {
   })
 
   test('by answering slowly does not run into the connect limit', async () => {
-    const port = await tcp((socket) => setTimeout(() => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 150))
+    const port = await tcp(socket => setTimeout(() => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 150))
     expect((await post(`http://a.test:${port}/`, { connectMs: 50 })).status).toBe(204)
   })
 
   test('by feeding its headers or its body in drips is timeout', async () => {
     const drip = (start: string, drop: string) =>
-      tcp((socket) => {
+      tcp(socket => {
         socket.write(start)
         const timer = setInterval(() => socket.write(drop), 10)
         socket.on('close', () => clearInterval(timer))
@@ -319,7 +319,7 @@ describe('a listener that misbehaves', () => {
   })
 
   test('by sending endless headers is too_large', async () => {
-    const port = await tcp((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2_000_000)}\r\n\r\n`))
+    const port = await tcp(socket => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2_000_000)}\r\n\r\n`))
     expect((await failureOf(get(`http://a.test:${port}/`))).errorClass).toBe('too_large')
   })
 
@@ -361,7 +361,7 @@ describe('an answer', () => {
 
   test('without end is cut and its connection closed', async () => {
     const closed = Promise.withResolvers<number>()
-    const port = await tcp((socket) => {
+    const port = await tcp(socket => {
       const pour = () => {
         while (!socket.destroyed && socket.write(Buffer.alloc(65_536)));
       }
@@ -385,7 +385,7 @@ describe('giving up', () => {
     expect((await failureOf(get({ url: `http://a.test:${silent}/`, signal: waiting.signal }))).errorClass).toBe('aborted')
 
     const reading = new AbortController()
-    const halting = await tcp((socket) =>
+    const halting = await tcp(socket =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () => setTimeout(() => reading.abort(), 20)),
     )
     const failure = await failureOf(get({ url: `http://a.test:${halting}/`, signal: reading.signal }))
@@ -397,7 +397,7 @@ describe('giving up', () => {
 describe('the environment', () => {
   test('neither sends the request through a proxy nor switches verification off', async () => {
     let proxied = 0
-    const proxy = await tcp((socket) => {
+    const proxy = await tcp(socket => {
       proxied++
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nproxy')
     })

@@ -44,7 +44,7 @@ describe('hosts', () => {
     'a\u0000b',
     `${'a'.repeat(64)}.test`,
     `${'a.'.repeat(127)}aa`,
-  ])('%j is no host', (text) => {
+  ])('%j is no host', text => {
     expect(canonicalHost(text)).toBeNull()
   })
 

@@ -23,7 +23,7 @@ export function canonicalHost(text: string): string | null {
  * (RFC 6762), .home.arpa (RFC 8375) and .internal (reserved by ICANN in 2024).
  */
 export function isPrivateName(name: string): boolean {
-  return PRIVATE_SUFFIXES.some((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+  return PRIVATE_SUFFIXES.some(suffix => name === suffix || name.endsWith(`.${suffix}`))
 }
 
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa']
@@ -32,5 +32,5 @@ const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa']
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
 function isHostName(name: string): boolean {
-  return name.length <= 253 && name.split('.').every((label) => LABEL.test(label))
+  return name.length <= 253 && name.split('.').every(label => LABEL.test(label))
 }

@@ -12,12 +12,12 @@ export function isOwnListener(
   ownAddresses: () => readonly string[],
 ): boolean {
   const target = effectiveAddress(address)
-  return listeners.some((listener) => listener.port === port && reaches(target, listener.address, ownAddresses))
+  return listeners.some(listener => listener.port === port && reaches(target, listener.address, ownAddresses))
 }
 
 /** The addresses of this machine's interfaces, in text form. */
 export function interfaceAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((entries) => (entries ?? []).map((entry) => entry.address))
+  return Object.values(networkInterfaces()).flatMap(entries => (entries ?? []).map(entry => entry.address))
 }
 
 function reaches(target: Address, listenAddress: string, ownAddresses: () => readonly string[]): boolean {
@@ -29,7 +29,7 @@ function reaches(target: Address, listenAddress: string, ownAddresses: () => rea
   if (listening && classOf(listening) !== 'unspecified') return formatAddress(listening) === formatAddress(target)
   // A wildcard, or a name whose addresses are not known here: any address of this machine. Families are not told
   // apart, since a socket on :: takes IPv4 as well.
-  return kind === 'loopback' || ownAddresses().some((own) => sameAddress(own, target))
+  return kind === 'loopback' || ownAddresses().some(own => sameAddress(own, target))
 }
 
 function sameAddress(text: string, target: Address): boolean {

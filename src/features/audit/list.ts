@@ -13,39 +13,63 @@ type Entry = typeof auditEntries.$inferSelect
 const isPrefix = (value: unknown) => (value as string).endsWith('*')
 
 export const auditListing: Listing<Entry> = {
-  name: 'audit-events', table: auditEntries as never, id: auditEntries.id, idOf: row => row.id, owner: auditEntries.workspaceId, defaultSort: '-seq',
+  name: 'audit-events',
+  table: auditEntries as never,
+  id: auditEntries.id,
+  idOf: row => row.id,
+  owner: auditEntries.workspaceId,
+  defaultSort: '-seq',
   filters: {
     action: {
       schema: Type.String({
-        maxLength: 100, pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$', 'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
+        maxLength: 100,
+        pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$',
+        'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
         description: 'Only this action; `dns.*` is all that begin with `dns.`.',
       }),
-      where: (value, place) => (isPrefix(value)
-        ? sql`${auditEntries.action} like ${place(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
-        : sql`${auditEntries.action} = ${place(value)}`),
+      where: (value, place) =>
+        isPrefix(value)
+          ? sql`${auditEntries.action} like ${place(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
+          : sql`${auditEntries.action} = ${place(value)}`,
       variant: value => (isPrefix(value) ? 'prefix' : 'exact'),
     },
     outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only these outcomes.'),
     actor_id: textFilter(auditEntries.actorId, 'Only what this user, token or system job did.'),
-    actor_type: wordsFilter(auditEntries.actorType, ['user', 'token', 'ingest', 'system', 'operator', 'anonymous'], 'Only these kinds of actor.'),
+    actor_type: wordsFilter(
+      auditEntries.actorType,
+      ['user', 'token', 'ingest', 'system', 'operator', 'anonymous'],
+      'Only these kinds of actor.',
+    ),
     target_id: textFilter(auditEntries.targetId, 'Only what was done to this resource.'),
     ...timeFilters('occurred_at', auditEntries.occurredAt),
   },
   sorts: { seq: { column: auditEntries.seq, read: row => row.seq } },
 }
 
-export const listAuditEvents = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> => listPage(ctx, auditListing, query, auditView)
+export const listAuditEvents = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> =>
+  listPage(ctx, auditListing, query, auditView)
 
 /** @throws Problem 404 */
 export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventView> {
-  const [row] = await ctx.hub.read.select().from(auditEntries).where(and(eq(auditEntries.id, id), eq(auditEntries.workspaceId, ctx.workspaceId)))
+  const [row] = await ctx.hub.read
+    .select()
+    .from(auditEntries)
+    .where(and(eq(auditEntries.id, id), eq(auditEntries.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('audit event')
   return auditView(row)
 }
 
 function auditView(row: Entry): AuditEventView {
   return {
-    id: row.id, seq: row.seq, occurred_at: instant(row.occurredAt), action: row.action, outcome: row.outcome, actor: row.actor, targets: row.targets,
-    context: { ...row.context, client_request_id: row.context.client_request_id ?? null }, changes: row.changes, reason: row.reason,
+    id: row.id,
+    seq: row.seq,
+    occurred_at: instant(row.occurredAt),
+    action: row.action,
+    outcome: row.outcome,
+    actor: row.actor,
+    targets: row.targets,
+    context: { ...row.context, client_request_id: row.context.client_request_id ?? null },
+    changes: row.changes,
+    reason: row.reason,
   }
 }

@@ -5,12 +5,24 @@ import { AuditEvent, AuditEventList } from './shapes'
 
 export const auditRoutes = area('audit', 'Audit', [
   route({
-    method: 'GET', path: '/v1/audit-events', guard: 'account.read', operationId: 'listAuditEvents', summary: 'List audit events',
-    description: 'Every action in the workspace, newest first, refused ones included.', query: listQuery(auditListing), answer: AuditEventList,
+    method: 'GET',
+    path: '/v1/audit-events',
+    guard: 'account.read',
+    operationId: 'listAuditEvents',
+    summary: 'List audit events',
+    description: 'Every action in the workspace, newest first, refused ones included.',
+    query: listQuery(auditListing),
+    answer: AuditEventList,
     run: (ctx, { query }) => listAuditEvents(ctx, query),
   }),
   route({
-    method: 'GET', path: '/v1/audit-events/:id', guard: 'account.read', operationId: 'getAuditEvent', summary: 'Read an audit event', description: 'One entry of the log.',
-    answer: AuditEvent, run: (ctx, { params }) => getAuditEvent(ctx, params.id!),
+    method: 'GET',
+    path: '/v1/audit-events/:id',
+    guard: 'account.read',
+    operationId: 'getAuditEvent',
+    summary: 'Read an audit event',
+    description: 'One entry of the log.',
+    answer: AuditEvent,
+    run: (ctx, { params }) => getAuditEvent(ctx, params.id!),
   }),
 ])

@@ -4,33 +4,66 @@ import { Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
 
 const Anything = Type.Record(Type.String(), Type.Unknown())
 
-export const AuditEvent = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  seq: Type.Integer({ description: 'Place in the log of the workspace, without gaps.' }),
-  occurred_at: Instant({ description: 'When it was done.' }),
-  action: Type.String({ description: 'What was done: `<area>.<thing>.<verb>`, or `<thing>.<verb>`.' }),
-  outcome: Words(['success', 'failure', 'denied'], { description: 'Whether it happened.' }),
-  actor: Shape({
-    type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous']), id: Type.String(), name: Nullable(Type.String()), hint: Nullable(Type.String()),
-  }, { description: 'Who did it.' }),
-  targets: Type.Array(Shape({ type: Type.String(), id: Type.String(), name: Nullable(Type.String()) }), { description: 'What it was done to.' }),
-  context: Shape({
-    ip: Nullable(Type.String()), user_agent: Nullable(Type.String()), request_id: Nullable(Type.String()),
-    client_request_id: Nullable(Type.String(), { description: 'The X-Request-Id that the client sent, if it did.' }),
-    idempotency_key: Nullable(Type.String()),
-    channel: Words(['api', 'dashboard', 'ingest', 'cli', 'job']),
-  }, { description: 'How it came about.' }),
-  changes: Nullable(Shape({ before: Anything, after: Anything }), { description: 'Members that changed. Secrets are keyed tags that only tell whether two are equal.' }),
-  reason: Nullable(Type.String(), { description: 'Why, where the action does not say it.' }),
-}, { $id: 'AuditEvent', description: 'An entry of the audit log.', examples: [{
-  id: 'aud_01jd8f3q7eeb9bv0w0r8c7hq2m', seq: 42, occurred_at: '2026-11-21T10:00:00.000Z', action: 'heartbeat.pause', outcome: 'success',
-  actor: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'backup script', hint: 'bw_live_…7Kq2' },
-  targets: [{ type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup' }],
-  context: {
-    ip: '192.0.2.7', user_agent: 'curl/8.5.0', request_id: 'req_01jd8f3q7eeb9bv0w0r8c7hq2m', client_request_id: null,
-    idempotency_key: null, channel: 'api',
+export const AuditEvent = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    seq: Type.Integer({ description: 'Place in the log of the workspace, without gaps.' }),
+    occurred_at: Instant({ description: 'When it was done.' }),
+    action: Type.String({ description: 'What was done: `<area>.<thing>.<verb>`, or `<thing>.<verb>`.' }),
+    outcome: Words(['success', 'failure', 'denied'], { description: 'Whether it happened.' }),
+    actor: Shape(
+      {
+        type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous']),
+        id: Type.String(),
+        name: Nullable(Type.String()),
+        hint: Nullable(Type.String()),
+      },
+      { description: 'Who did it.' },
+    ),
+    targets: Type.Array(Shape({ type: Type.String(), id: Type.String(), name: Nullable(Type.String()) }), {
+      description: 'What it was done to.',
+    }),
+    context: Shape(
+      {
+        ip: Nullable(Type.String()),
+        user_agent: Nullable(Type.String()),
+        request_id: Nullable(Type.String()),
+        client_request_id: Nullable(Type.String(), { description: 'The X-Request-Id that the client sent, if it did.' }),
+        idempotency_key: Nullable(Type.String()),
+        channel: Words(['api', 'dashboard', 'ingest', 'cli', 'job']),
+      },
+      { description: 'How it came about.' },
+    ),
+    changes: Nullable(Shape({ before: Anything, after: Anything }), {
+      description: 'Members that changed. Secrets are keyed tags that only tell whether two are equal.',
+    }),
+    reason: Nullable(Type.String(), { description: 'Why, where the action does not say it.' }),
   },
-  changes: { before: { status: 'up' }, after: { status: 'paused' } }, reason: null,
-}] })
+  {
+    $id: 'AuditEvent',
+    description: 'An entry of the audit log.',
+    examples: [
+      {
+        id: 'aud_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        seq: 42,
+        occurred_at: '2026-11-21T10:00:00.000Z',
+        action: 'heartbeat.pause',
+        outcome: 'success',
+        actor: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'backup script', hint: 'bw_live_…7Kq2' },
+        targets: [{ type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup' }],
+        context: {
+          ip: '192.0.2.7',
+          user_agent: 'curl/8.5.0',
+          request_id: 'req_01jd8f3q7eeb9bv0w0r8c7hq2m',
+          client_request_id: null,
+          idempotency_key: null,
+          channel: 'api',
+        },
+        changes: { before: { status: 'up' }, after: { status: 'paused' } },
+        reason: null,
+      },
+    ],
+  },
+)
 export const AuditEventList = ListOf(AuditEvent)
 export type AuditEventView = Static<typeof AuditEvent>

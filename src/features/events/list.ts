@@ -11,10 +11,18 @@ import type { EventView } from './shapes'
 type EventRow = typeof events.$inferSelect
 
 export const eventListing: Listing<EventRow> = {
-  name: 'events', table: events as never, id: events.id, idOf: row => row.id, owner: events.workspaceId,
+  name: 'events',
+  table: events as never,
+  id: events.id,
+  idOf: row => row.id,
+  owner: events.workspaceId,
   defaultSort: '-id',
   filters: {
-    kind: wordsFilter(events.kind, eventKinds.map(one => one.kind), 'Only these kinds.'),
+    kind: wordsFilter(
+      events.kind,
+      eventKinds.map(one => one.kind),
+      'Only these kinds.',
+    ),
     resource_id: textFilter(events.resourceId, 'Only events about this resource.'),
     resource_type: textFilter(events.resourceType, 'Only events about this type of resource.'),
     ...timeFilters('occurred_at', events.occurredAt),
@@ -33,7 +41,10 @@ export async function listEvents(ctx: Ctx, query: Record<string, unknown>): Prom
 
 /** @throws Problem 404 */
 export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
-  const [row] = await ctx.hub.read.select().from(events).where(and(eq(events.id, id), eq(events.workspaceId, ctx.workspaceId)))
+  const [row] = await ctx.hub.read
+    .select()
+    .from(events)
+    .where(and(eq(events.id, id), eq(events.workspaceId, ctx.workspaceId)))
   if (!row || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
   return eventView(row)
 }
@@ -44,7 +55,11 @@ const readableKinds = (ctx: Ctx): string[] =>
 function eventView(row: EventRow): EventView {
   const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
   return {
-    id: row.id, kind: row.kind, occurred_at: instant(row.occurredAt), resource: { type: row.resourceType, id: row.resourceId },
-    sequence: row.sequence, data,
+    id: row.id,
+    kind: row.kind,
+    occurred_at: instant(row.occurredAt),
+    resource: { type: row.resourceType, id: row.resourceId },
+    sequence: row.sequence,
+    data,
   }
 }

@@ -5,7 +5,12 @@ import type { Hub } from '../../core/hub'
 export class Alarm {
   private timer: Timer | null = null
   private at = Infinity
-  constructor(private readonly hub: Hub, private readonly ring: () => void) { alarms.set(hub, this) }
+  constructor(
+    private readonly hub: Hub,
+    private readonly ring: () => void,
+  ) {
+    alarms.set(hub, this)
+  }
 
   /** Rings no later than `at` (ms UTC). */
   set(at: number): void {

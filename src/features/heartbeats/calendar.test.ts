@@ -74,10 +74,13 @@ describe('calendar events come up', () => {
 
   test('at fractions of a second, rounded up to the millisecond', () => {
     expect(comings('*:*:1.5..3.7/0.3', '2024-01-01T00:00', 3)).toEqual([
-      '2024-01-01T00:00:01.500', '2024-01-01T00:00:01.800', '2024-01-01T00:00:02.100',
+      '2024-01-01T00:00:01.500',
+      '2024-01-01T00:00:01.800',
+      '2024-01-01T00:00:02.100',
     ])
     expect(comings('05:40:23.4200004/3.1700005', '2024-01-01T00:00', 2)).toEqual([
-      '2024-01-01T05:40:23.420', '2024-01-01T05:40:26.591',
+      '2024-01-01T05:40:23.420',
+      '2024-01-01T05:40:26.591',
     ])
     expect(comings('00:00:59.999999', '2024-01-01T00:00', 1)).toEqual(['2024-01-01T00:01'])
   })
@@ -133,33 +136,51 @@ describe('calendar events are refused', () => {
 })
 
 const zone = fc.constantFrom(
-  'UTC', 'Europe/Paris', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Asia/Kathmandu', 'Pacific/Apia',
+  'UTC',
+  'Europe/Paris',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Africa/Casablanca',
+  'Asia/Kathmandu',
+  'Pacific/Apia',
 )
 const instant = fc.integer({ min: Date.UTC(1975), max: Date.UTC(2150) })
 const expression = fc.constantFrom(
-  '*:0/7', 'hourly', '02:30', 'Mon..Fri 1..3:15', '*-*~1 02:00', '*:*:0.25/0.5', 'Fri *-*-13', '*-02-29', '00:00',
+  '*:0/7',
+  'hourly',
+  '02:30',
+  'Mon..Fri 1..3:15',
+  '*-*~1 02:00',
+  '*:*:0.25/0.5',
+  'Fri *-*-13',
+  '*-02-29',
+  '00:00',
   '*-03,10~1..7 0..3:*',
 )
 
 test('a coming is after its beginning, shows the expected reading, and nothing comes between', () => {
-  fc.assert(fc.property(expression, zone, instant, (text, name, after) => {
-    const calendar = parseCalendar(text, name)
-    const next = nextCalendar(calendar, after)!
-    expect(next).toBeGreaterThan(after)
-    expect(wallReading(name, next)).toBeGreaterThan(wallReading(name, after) - 3_600_000)
-    // From anywhere before it, on the same side of a change of clocks, the same coming is found.
-    const between = after + Math.floor((next - after) / 2)
-    const again = nextCalendar(calendar, between)!
-    if (wallReading(name, between) - between === wallReading(name, after) - after) expect(again).toBe(next)
-  }))
+  fc.assert(
+    fc.property(expression, zone, instant, (text, name, after) => {
+      const calendar = parseCalendar(text, name)
+      const next = nextCalendar(calendar, after)!
+      expect(next).toBeGreaterThan(after)
+      expect(wallReading(name, next)).toBeGreaterThan(wallReading(name, after) - 3_600_000)
+      // From anywhere before it, on the same side of a change of clocks, the same coming is found.
+      const between = after + Math.floor((next - after) / 2)
+      const again = nextCalendar(calendar, between)!
+      if (wallReading(name, between) - between === wallReading(name, after) - after) expect(again).toBe(next)
+    }),
+  )
 })
 
 test('a reading is turned back into an instant that shows it', () => {
-  fc.assert(fc.property(zone, instant, (name, moment) => {
-    const reading = wallReading(name, moment)
-    const found = instantOf(name, reading, moment - 1)
-    expect(found).toEqual({ at: moment })
-  }))
+  fc.assert(
+    fc.property(zone, instant, (name, moment) => {
+      const reading = wallReading(name, moment)
+      const found = instantOf(name, reading, moment - 1)
+      expect(found).toEqual({ at: moment })
+    }),
+  )
 })
 
 test('a reading in a gap resumes at its end', () => {

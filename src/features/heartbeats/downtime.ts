@@ -12,11 +12,15 @@ const longestExtensionMs = 3600_000
  */
 export async function extendDueTimes(tx: Tx, now: number, awayMs: number): Promise<number> {
   const by = Math.min(awayMs, longestExtensionMs)
-  const moved = await tx.update(heartbeats).set({
-    downAt: sql`${heartbeats.downAt} + ${by}`,
-    // An expected time that had passed before the outage stays: that ping was late by itself.
-    expectedAt: sql`case when ${heartbeats.expectedAt} > ${now - awayMs} then ${heartbeats.expectedAt} + ${by} else ${heartbeats.expectedAt} end`,
-    updatedAt: now,
-  }).where(and(isNotNull(heartbeats.downAt), ne(heartbeats.status, 'down'))).returning({ id: heartbeats.id })
+  const moved = await tx
+    .update(heartbeats)
+    .set({
+      downAt: sql`${heartbeats.downAt} + ${by}`,
+      // An expected time that had passed before the outage stays: that ping was late by itself.
+      expectedAt: sql`case when ${heartbeats.expectedAt} > ${now - awayMs} then ${heartbeats.expectedAt} + ${by} else ${heartbeats.expectedAt} end`,
+      updatedAt: now,
+    })
+    .where(and(isNotNull(heartbeats.downAt), ne(heartbeats.status, 'down')))
+    .returning({ id: heartbeats.id })
   return moved.length
 }

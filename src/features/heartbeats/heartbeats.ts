@@ -17,21 +17,45 @@ import { fieldProblems } from '../../core/validate'
 import { dueChanged } from './alarm'
 import { columnsAfter, flipRow } from './rows'
 import { checkSchedule, type Schedule } from './schedule'
-import { heartbeatStatuses, Schedule as ScheduleShape, type HeartbeatInput, type HeartbeatPatch, type HeartbeatView } from './shapes'
+import {
+  heartbeatStatuses,
+  Schedule as ScheduleShape,
+  type HeartbeatInput,
+  type HeartbeatPatch,
+  type HeartbeatView,
+} from './shapes'
 import { createState, pause, reschedule, resume, type Outcome } from './state'
 import { flips, heartbeats } from './tables'
 import { heartbeatView, uuidOf, uuidPlace, type HeartbeatRow } from './view'
 
 export const heartbeatListing: Listing<HeartbeatRow> = {
-  name: 'heartbeats', table: heartbeats as never, id: heartbeats.id, idOf: row => row.id, owner: heartbeats.workspaceId, defaultSort: '-id',
+  name: 'heartbeats',
+  table: heartbeats as never,
+  id: heartbeats.id,
+  idOf: row => row.id,
+  owner: heartbeats.workspaceId,
+  defaultSort: '-id',
   filters: {
     status: {
-      schema: Type.Array(Words(heartbeatStatuses), { minItems: 1, maxItems: heartbeatStatuses.length, description: 'Only these statuses.' }),
-      where: (value, place, now) => sql`(${sql.join((value as string[]).map(word => statusIs(word, place, now)), sql` or `)})`,
+      schema: Type.Array(Words(heartbeatStatuses), {
+        minItems: 1,
+        maxItems: heartbeatStatuses.length,
+        description: 'Only these statuses.',
+      }),
+      where: (value, place, now) =>
+        sql`(${sql.join(
+          (value as string[]).map(word => statusIs(word, place, now)),
+          sql` or `,
+        )})`,
     },
     tag: {
-      schema: Type.String({ pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$', 'x-rule': 'must be a tag.', description: 'Only those with this tag.' }),
-      where: (value, place) => sql`${heartbeats.tags} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+      schema: Type.String({
+        pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
+        'x-rule': 'must be a tag.',
+        description: 'Only those with this tag.',
+      }),
+      where: (value, place) =>
+        sql`${heartbeats.tags} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
     },
     slug: textFilter(heartbeats.slug, 'Only those with this slug.'),
     q: searchFilter([heartbeats.name, heartbeats.slug], 'Only those whose name or slug holds this text.'),
@@ -68,18 +92,39 @@ export async function createHeartbeat(ctx: Ctx, input: HeartbeatInput): Promise<
 }
 
 /** A row with its state and its UUID, as a step of the change that makes it. */
-export async function insertHeartbeat(tx: Tx, ctx: Pick<Ctx, 'hub' | 'workspaceId'>, input: HeartbeatInput): Promise<{ row: HeartbeatRow; uuid: string }> {
+export async function insertHeartbeat(
+  tx: Tx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId'>,
+  input: HeartbeatInput,
+): Promise<{ row: HeartbeatRow; uuid: string }> {
   const { hub, workspaceId } = ctx
   const now = hub.clock.now()
   const uuid = newUuid4()
   const id = newId('hb')
   const first = input.first_ping_within_seconds ?? null
-  const [row] = await tx.insert(heartbeats).values({
-    id, workspaceId, name: input.name, slug: input.slug ?? slugOf(input.name), tags: input.tags ?? [], description: input.description ?? '',
-    schedule: input.schedule as Schedule, methods: input.methods ?? 'any', manualResume: input.manual_resume ?? false, firstPingWithinSeconds: first,
-    uuidHash: sha256Hex(uuid), uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid), ...createState(now, first).state, statusSince: now, pingCount: 0,
-    version: 1, createdAt: now, updatedAt: now,
-  }).returning()
+  const [row] = await tx
+    .insert(heartbeats)
+    .values({
+      id,
+      workspaceId,
+      name: input.name,
+      slug: input.slug ?? slugOf(input.name),
+      tags: input.tags ?? [],
+      description: input.description ?? '',
+      schedule: input.schedule as Schedule,
+      methods: input.methods ?? 'any',
+      manualResume: input.manual_resume ?? false,
+      firstPingWithinSeconds: first,
+      uuidHash: sha256Hex(uuid),
+      uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid),
+      ...createState(now, first).state,
+      statusSince: now,
+      pingCount: 0,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning()
   return { row: row!, uuid }
 }
 
@@ -92,9 +137,14 @@ export function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Pr
     const waiting = row.status === 'new' && first !== row.firstPingWithinSeconds ? createState(row.createdAt, first).state : row
     return {
       set: {
-        name, slug: patched(patch.slug, row.slug, slugOf(name)), tags: patched(patch.tags, row.tags, []),
-        description: patched(patch.description, row.description, ''), methods: patched(patch.methods, row.methods, 'any'),
-        manualResume: patched(patch.manual_resume, row.manualResume, false), schedule, firstPingWithinSeconds: first,
+        name,
+        slug: patched(patch.slug, row.slug, slugOf(name)),
+        tags: patched(patch.tags, row.tags, []),
+        description: patched(patch.description, row.description, ''),
+        methods: patched(patch.methods, row.methods, 'any'),
+        manualResume: patched(patch.manual_resume, row.manualResume, false),
+        schedule,
+        firstPingWithinSeconds: first,
       },
       outcome: { state: reschedule({ ...waiting, openRuns: row.openRuns }, schedule), flip: null },
     }
@@ -139,9 +189,16 @@ export async function rotateHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatVi
     requireMatch(ctx, row)
     const before = await uuidOf(ctx.hub, row, tx)
     const uuid = newUuid4()
-    const [after] = await tx.update(heartbeats).set({
-      uuidHash: sha256Hex(uuid), uuidSealed: await ctx.hub.keys.seal(tx, uuidPlace(row), uuid), version: row.version + 1, updatedAt: ctx.hub.clock.now(),
-    }).where(eq(heartbeats.id, id)).returning()
+    const [after] = await tx
+      .update(heartbeats)
+      .set({
+        uuidHash: sha256Hex(uuid),
+        uuidSealed: await ctx.hub.keys.seal(tx, uuidPlace(row), uuid),
+        version: row.version + 1,
+        updatedAt: ctx.hub.clock.now(),
+      })
+      .where(eq(heartbeats.id, id))
+      .returning()
     const view = heartbeatView(ctx.hub, after!, uuid)
     return { result: view, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, before), after: view }
   })
@@ -161,11 +218,20 @@ async function edit(ctx: Ctx, action: string, id: string, decide: (row: Heartbea
     requireMatch(ctx, row)
     const { set, outcome } = decide(row)
     const { flip } = outcome
-    const [after] = await tx.update(heartbeats).set({ ...set, ...columnsAfter(row, outcome), version: row.version + 1, updatedAt: ctx.hub.clock.now() }).where(eq(heartbeats.id, id)).returning()
+    const [after] = await tx
+      .update(heartbeats)
+      .set({ ...set, ...columnsAfter(row, outcome), version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .where(eq(heartbeats.id, id))
+      .returning()
     if (flip?.from) await tx.insert(flips).values(flipRow(id, flip))
     const uuid = await uuidOf(ctx.hub, row, tx)
     const shown = heartbeatView(ctx.hub, after!, ctx.permissions.has('monitoring.write') ? uuid : null)
-    return { result: shown, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null), after: { ...shown, uuid: null, ping_url: null } }
+    return {
+      result: shown,
+      target: target('heartbeat', row),
+      before: heartbeatView(ctx.hub, row, null),
+      after: { ...shown, uuid: null, ping_url: null },
+    }
   })
   dueChanged(ctx.hub, dueOf(view))
   return view
@@ -182,7 +248,9 @@ const dueOf = (view: HeartbeatView): number | null => (view.down_at === null ? n
 const mine = (ctx: Ctx, id: string) => and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId))
 
 const seenBy = (ctx: Ctx, row: HeartbeatRow): HeartbeatView | Promise<HeartbeatView> =>
-  (ctx.permissions.has('monitoring.write') ? uuidOf(ctx.hub, row).then(uuid => heartbeatView(ctx.hub, row, uuid)) : heartbeatView(ctx.hub, row, null))
+  ctx.permissions.has('monitoring.write')
+    ? uuidOf(ctx.hub, row).then(uuid => heartbeatView(ctx.hub, row, uuid))
+    : heartbeatView(ctx.hub, row, null)
 
 function refuseBadSchedule(ctx: Ctx, schedule: HeartbeatInput['schedule']): void {
   const problems = checkSchedule(schedule as Schedule, ctx.hub.clock.now())
@@ -191,11 +259,18 @@ function refuseBadSchedule(ctx: Ctx, schedule: HeartbeatInput['schedule']): void
 
 /** Lower-case letters, digits and hyphens of a name, as Healthchecks makes slugs. */
 export const slugOf = (name: string): string =>
-  name.normalize('NFKD').toLowerCase().replaceAll(/[^a-z0-9_\s-]/g, '').trim().replaceAll(/[\s-]+/g, '-').slice(0, 100)
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_\s-]/g, '')
+    .trim()
+    .replaceAll(/[\s-]+/g, '-')
+    .slice(0, 100)
 
 /** `grace` is `up` past the expected time; `up` is what is left. */
 function statusIs(word: string, place: (value: unknown) => ReturnType<typeof sql>, now: number) {
   if (word === 'grace') return sql`(${heartbeats.status} = ${place('up')} and ${heartbeats.expectedAt} <= ${place(now)})`
-  if (word === 'up') return sql`(${heartbeats.status} = ${place('up')} and (${heartbeats.expectedAt} is null or ${heartbeats.expectedAt} > ${place(now)}))`
+  if (word === 'up')
+    return sql`(${heartbeats.status} = ${place('up')} and (${heartbeats.expectedAt} is null or ${heartbeats.expectedAt} > ${place(now)}))`
   return sql`${heartbeats.status} = ${place(word)}`
 }

@@ -11,13 +11,23 @@ type PingRow = typeof pings.$inferSelect
 type FlipRow = typeof flips.$inferSelect
 
 export const pingListing: Listing<PingRow> = {
-  name: 'pings', table: pings as never, id: pings.n, idOf: row => row.n, owner: pings.heartbeatId, defaultSort: '-id',
+  name: 'pings',
+  table: pings as never,
+  id: pings.n,
+  idOf: row => row.n,
+  owner: pings.heartbeatId,
+  defaultSort: '-id',
   filters: { kind: wordsFilter(pings.kind, pingKinds, 'Only pings of these kinds.'), ...timeFilters('at', pings.at) },
   sorts: {},
 }
 
 export const flipListing: Listing<FlipRow> = {
-  name: 'flips', table: flips as never, id: flips.id, idOf: row => row.id, owner: flips.heartbeatId, defaultSort: '-id',
+  name: 'flips',
+  table: flips as never,
+  id: flips.id,
+  idOf: row => row.id,
+  owner: flips.heartbeatId,
+  defaultSort: '-id',
   filters: timeFilters('at', flips.at),
   sorts: {},
 }
@@ -31,7 +41,12 @@ export async function listPings(ctx: Ctx, id: string, query: Record<string, unkn
 /** One ping with its body. @throws Problem 404 */
 export async function getPing(ctx: Ctx, id: string, n: string): Promise<PingView & { body: string }> {
   await requireHeartbeat(ctx, id)
-  const [row] = /^\d{1,15}$/.test(n) ? await ctx.hub.read.select().from(pings).where(and(eq(pings.heartbeatId, id), eq(pings.n, Number(n)))) : []
+  const [row] = /^\d{1,15}$/.test(n)
+    ? await ctx.hub.read
+        .select()
+        .from(pings)
+        .where(and(eq(pings.heartbeatId, id), eq(pings.n, Number(n))))
+    : []
   if (!row) throw notFound('ping')
   return { ...pingView(row), body: row.body ? new TextDecoder().decode(row.body) : '' }
 }
@@ -39,19 +54,41 @@ export async function getPing(ctx: Ctx, id: string, n: string): Promise<PingView
 /** Changes of status of a heartbeat, newest first. @throws Problem 404 */
 export async function listFlips(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<FlipView>> {
   await requireHeartbeat(ctx, id)
-  return await listPage(ctx, flipListing, query, row => ({
-    id: row.id, at: instant(row.at), from: row.from, to: row.to, reason: row.reason,
-  }) as FlipView, id)
+  return await listPage(
+    ctx,
+    flipListing,
+    query,
+    row =>
+      ({
+        id: row.id,
+        at: instant(row.at),
+        from: row.from,
+        to: row.to,
+        reason: row.reason,
+      }) as FlipView,
+    id,
+  )
 }
 
 async function requireHeartbeat(ctx: Ctx, id: string): Promise<void> {
-  const [row] = await ctx.hub.read.select({ one: sql`1` }).from(heartbeats).where(and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId)))
+  const [row] = await ctx.hub.read
+    .select({ one: sql`1` })
+    .from(heartbeats)
+    .where(and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('heartbeat')
 }
 
 function pingView(row: typeof pings.$inferSelect): PingView {
   return {
-    n: row.n, kind: row.kind as PingView['kind'], at: instant(row.at), exit_status: row.exitStatus, duration_ms: row.durationMs, rid: row.rid,
-    source: row.source, method: row.method, user_agent: row.userAgent, body_bytes: row.body?.length ?? 0,
+    n: row.n,
+    kind: row.kind as PingView['kind'],
+    at: instant(row.at),
+    exit_status: row.exitStatus,
+    duration_ms: row.durationMs,
+    rid: row.rid,
+    source: row.source,
+    method: row.method,
+    user_agent: row.userAgent,
+    body_bytes: row.body?.length ?? 0,
   }
 }

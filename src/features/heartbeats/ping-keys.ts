@@ -8,7 +8,11 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { heartbeats, pingKeys } from './tables'
 
-export interface PingKeyView { ping_key: string; ping_url: string; created_at: string }
+export interface PingKeyView {
+  ping_key: string
+  ping_url: string
+  created_at: string
+}
 
 const place = (workspaceId: string) => ({ table: 'ping_keys', column: 'key_sealed', row: workspaceId, workspaceId })
 
@@ -30,7 +34,11 @@ export async function rotatePingKey(ctx: Ctx): Promise<PingKeyView> {
   return await change(ctx, 'heartbeat.ping_key.rotate', async tx => {
     const { key, row } = await sealedKey(tx, ctx)
     await tx.insert(pingKeys).values(row).onConflictDoUpdate({ target: pingKeys.workspaceId, set: row })
-    return { result: view(ctx.hub, key, row.createdAt), target: { type: 'ping_key', id: ctx.workspaceId, name: null }, after: { ping_key: key } }
+    return {
+      result: view(ctx.hub, key, row.createdAt),
+      target: { type: 'ping_key', id: ctx.workspaceId, name: null },
+      after: { ping_key: key },
+    }
   })
 }
 
@@ -48,17 +56,29 @@ async function sealedKey(tx: Tx, ctx: Ctx): Promise<{ key: string; row: Row }> {
 
 /** The workspace of a ping key, or null. */
 export async function workspaceOfKey(hub: Hub, key: string): Promise<string | null> {
-  const [row] = await prepared(hub.read, 'ping-key', read => read.select({ id: pingKeys.workspaceId }).from(pingKeys)
-    .where(eq(pingKeys.keyHash, sql.placeholder('hash')))).execute({ hash: sha256Hex(key) })
+  const [row] = await prepared(hub.read, 'ping-key', read =>
+    read
+      .select({ id: pingKeys.workspaceId })
+      .from(pingKeys)
+      .where(eq(pingKeys.keyHash, sql.placeholder('hash'))),
+  ).execute({ hash: sha256Hex(key) })
   return row?.id ?? null
 }
 
 /** UUID hashes of the heartbeats of a workspace with this slug: none, one, or several. */
 export async function hashesOfSlug(hub: Hub, workspaceId: string, slug: string): Promise<string[]> {
-  const rows = await prepared(hub.read, 'heartbeats-by-slug', read => read.select({ hash: heartbeats.uuidHash }).from(heartbeats)
-    .where(and(eq(heartbeats.workspaceId, sql.placeholder('workspace')), eq(heartbeats.slug, sql.placeholder('slug')))).limit(2)).execute({ workspace: workspaceId, slug })
+  const rows = await prepared(hub.read, 'heartbeats-by-slug', read =>
+    read
+      .select({ hash: heartbeats.uuidHash })
+      .from(heartbeats)
+      .where(and(eq(heartbeats.workspaceId, sql.placeholder('workspace')), eq(heartbeats.slug, sql.placeholder('slug'))))
+      .limit(2),
+  ).execute({ workspace: workspaceId, slug })
   return rows.map(row => row.hash)
 }
 
-const view = (hub: Hub, key: string, createdAt: number): PingKeyView =>
-  ({ ping_key: key, ping_url: `${hub.baseUrl}/ping/${key}/<slug>`, created_at: instant(createdAt) })
+const view = (hub: Hub, key: string, createdAt: number): PingKeyView => ({
+  ping_key: key,
+  ping_url: `${hub.baseUrl}/ping/${key}/<slug>`,
+  created_at: instant(createdAt),
+})

@@ -12,9 +12,22 @@ const chunkSizes = [128, 32, 8, 1]
 export async function readHeartbeats(tx: Tx, hashes: string[]): Promise<HeartbeatRow[]> {
   const rows: HeartbeatRow[] = []
   for (const chunk of chunks([...hashes].sort())) {
-    rows.push(...await prepared(tx, `heartbeats-by-uuid|${chunk.length}`, () => locking(
-      tx.select().from(heartbeats).where(inArray(heartbeats.uuidHash, chunk.map((_, place) => sql.placeholder(`h${place}`)))).orderBy(heartbeats.uuidHash),
-    )).execute(Object.fromEntries(chunk.map((hash, place) => [`h${place}`, hash]))))
+    rows.push(
+      ...(await prepared(tx, `heartbeats-by-uuid|${chunk.length}`, () =>
+        locking(
+          tx
+            .select()
+            .from(heartbeats)
+            .where(
+              inArray(
+                heartbeats.uuidHash,
+                chunk.map((_, place) => sql.placeholder(`h${place}`)),
+              ),
+            )
+            .orderBy(heartbeats.uuidHash),
+        ),
+      ).execute(Object.fromEntries(chunk.map((hash, place) => [`h${place}`, hash])))),
+    )
   }
   return rows
 }
@@ -32,10 +45,22 @@ export async function writeStates(tx: Tx, rows: HeartbeatRow[]): Promise<void> {
       return sql`(${at('id', 'text', row.id)}, ${at('status', 'text', row.status)}, ${at('last', 'bigint', row.lastPingAt)}, ${at('duration', 'bigint', row.lastDurationMs)}, ${at('runs', 'text', JSON.stringify(row.openRuns))}, ${at('expected', 'bigint', row.expectedAt)}, ${at('down', 'bigint', row.downAt)}, ${at('count', 'bigint', row.pingCount)}, ${at('since', 'bigint', row.statusSince)})`
     })
     // Both engines name the columns of a VALUES list column1, column2, …
-    await prepared(tx, `write-states|${chunk.length}`, () => tx.update(heartbeats).set({
-      status: sql`written.column2`, lastPingAt: sql`written.column3`, lastDurationMs: sql`written.column4`, openRuns: sql`written.column5`,
-      expectedAt: sql`written.column6`, downAt: sql`written.column7`, pingCount: sql`written.column8`, statusSince: sql`written.column9`,
-    }).from(sql`(values ${sql.join(tuples, sql`, `)}) as written` as never).where(eq(heartbeats.id, sql`written.column1`))).execute(values)
+    await prepared(tx, `write-states|${chunk.length}`, () =>
+      tx
+        .update(heartbeats)
+        .set({
+          status: sql`written.column2`,
+          lastPingAt: sql`written.column3`,
+          lastDurationMs: sql`written.column4`,
+          openRuns: sql`written.column5`,
+          expectedAt: sql`written.column6`,
+          downAt: sql`written.column7`,
+          pingCount: sql`written.column8`,
+          statusSince: sql`written.column9`,
+        })
+        .from(sql`(values ${sql.join(tuples, sql`, `)}) as written` as never)
+        .where(eq(heartbeats.id, sql`written.column1`)),
+    ).execute(values)
   }
 }
 
@@ -43,10 +68,31 @@ export async function writeStates(tx: Tx, rows: HeartbeatRow[]): Promise<void> {
 export async function writePings(tx: Tx, rows: (typeof pings.$inferInsert)[]): Promise<void> {
   for (const chunk of chunks(rows)) {
     const values: Record<string, unknown> = {}
-    const columns = ['heartbeatId', 'n', 'kind', 'at', 'exitStatus', 'durationMs', 'rid', 'source', 'userAgent', 'method', 'body'] as const
-    chunk.forEach((row, place) => { for (const column of columns) values[`${column}${place}`] = row[column] ?? null })
-    await prepared(tx, `write-pings|${chunk.length}`, () => tx.insert(pings).values(chunk.map((_, place) =>
-      Object.fromEntries(columns.map(column => [column, sql.placeholder(`${column}${place}`)]))) as never)).execute(values)
+    const columns = [
+      'heartbeatId',
+      'n',
+      'kind',
+      'at',
+      'exitStatus',
+      'durationMs',
+      'rid',
+      'source',
+      'userAgent',
+      'method',
+      'body',
+    ] as const
+    chunk.forEach((row, place) => {
+      for (const column of columns) values[`${column}${place}`] = row[column] ?? null
+    })
+    await prepared(tx, `write-pings|${chunk.length}`, () =>
+      tx
+        .insert(pings)
+        .values(
+          chunk.map((_, place) =>
+            Object.fromEntries(columns.map(column => [column, sql.placeholder(`${column}${place}`)])),
+          ) as never,
+        ),
+    ).execute(values)
   }
 }
 

@@ -36,7 +36,11 @@ const mostWaiting = 20_000
 // Healthchecks keeps 100 and prunes each 100; between prunings there are up to twice as many.
 const keptPings = 100
 
-interface Waiting { arrival: Arrival; resolve: (taken: Taken) => void; reject: (error: unknown) => void }
+interface Waiting {
+  arrival: Arrival
+  resolve: (taken: Taken) => void
+  reject: (error: unknown) => void
+}
 
 /** The pings of one process on their way to the disk. */
 class PingQueue {
@@ -47,8 +51,13 @@ class PingQueue {
 
   /** @throws Problem 503 `overloaded` when more wait than can be written soon */
   add(arrival: Arrival): Promise<Taken> {
-    if (this.waiting.length >= mostWaiting) throw new Problem('overloaded', 'Too many pings wait to be written. Try again shortly.', { headers: { 'Retry-After': '1' } })
-    const taken = new Promise<Taken>((resolve, reject) => { this.waiting.push({ arrival, resolve, reject }) })
+    if (this.waiting.length >= mostWaiting)
+      throw new Problem('overloaded', 'Too many pings wait to be written. Try again shortly.', {
+        headers: { 'Retry-After': '1' },
+      })
+    const taken = new Promise<Taken>((resolve, reject) => {
+      this.waiting.push({ arrival, resolve, reject })
+    })
     this.last = taken.catch(() => null)
     if (!this.draining) {
       this.draining = true
@@ -66,7 +75,12 @@ class PingQueue {
     while (this.waiting.length > 0) {
       const batch = this.waiting.splice(0, largestBatch)
       try {
-        const { taken, earliestDue } = await record(this.hub, tx => takeBatch(tx, batch.map(one => one.arrival)))
+        const { taken, earliestDue } = await record(this.hub, tx =>
+          takeBatch(
+            tx,
+            batch.map(one => one.arrival),
+          ),
+        )
         for (const one of taken) if (one) tally(this.hub, 'heartbeat_pings', one.kind)
         dueChanged(this.hub, earliestDue)
         batch.forEach((one, place) => one.resolve(taken[place]!))
@@ -99,15 +113,27 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
 
   for (const arrival of arrivals) {
     const row = now.get(arrival.uuidHash)
-    if (!row) { taken.push(null); continue }
+    if (!row) {
+      taken.push(null)
+      continue
+    }
     const kind: PingKind = row.methods === 'POST' && arrival.method !== 'POST' ? 'ign' : arrival.kind
     const outcome = applyPing(row, row.schedule, { kind, at: arrival.at, rid: arrival.rid, exitStatus: arrival.exitStatus }, row)
     const { state, flip, durationMs } = outcome
     const n = row.pingCount + 1
     now.set(arrival.uuidHash, { ...row, ...columnsAfter(row, outcome), pingCount: n })
     kept.push({
-      heartbeatId: row.id, n, kind, at: arrival.at, exitStatus: arrival.exitStatus, durationMs, rid: arrival.rid,
-      source: arrival.source, userAgent: arrival.userAgent, method: arrival.method, body: arrival.body,
+      heartbeatId: row.id,
+      n,
+      kind,
+      at: arrival.at,
+      exitStatus: arrival.exitStatus,
+      durationMs,
+      rid: arrival.rid,
+      source: arrival.source,
+      userAgent: arrival.userAgent,
+      method: arrival.method,
+      body: arrival.body,
     })
     taken.push({ heartbeatId: row.id, n, kind })
     if (flip?.from) {
@@ -117,7 +143,10 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
       events.push(...told.events)
     }
   }
-  await writeStates(tx, [...now.values()].filter(row => row !== before.get(row.uuidHash)))
+  await writeStates(
+    tx,
+    [...now.values()].filter(row => row !== before.get(row.uuidHash)),
+  )
   await writePings(tx, kept)
   if (flipped.length > 0) await tx.insert(flips).values(flipped)
   await pruneOld(tx, before, now)
@@ -134,14 +163,24 @@ async function pruneOld(tx: Tx, before: Map<string, HeartbeatRow>, now: Map<stri
 }
 
 function ingestBy(row: HeartbeatRow, arrival: Arrival) {
-  const context: AuditContext = { ip: arrival.source, user_agent: arrival.userAgent || null, request_id: null, idempotency_key: null, channel: 'ingest' }
+  const context: AuditContext = {
+    ip: arrival.source,
+    user_agent: arrival.userAgent || null,
+    request_id: null,
+    idempotency_key: null,
+    channel: 'ingest',
+  }
   return { actor: { type: 'ingest' as const, id: row.id, name: row.name, hint: null }, context }
 }
 
 /** Whether a heartbeat with this UUID exists: asked before an arrival may queue, so that guessing costs the writer nothing. */
 export async function isKnown(hub: Hub, uuidHash: string): Promise<boolean> {
-  const [row] = await prepared(hub.read, 'heartbeat-by-uuid', read => read.select({ id: heartbeats.id }).from(heartbeats)
-    .where(eq(heartbeats.uuidHash, sql.placeholder('hash')))).execute({ hash: uuidHash })
+  const [row] = await prepared(hub.read, 'heartbeat-by-uuid', read =>
+    read
+      .select({ id: heartbeats.id })
+      .from(heartbeats)
+      .where(eq(heartbeats.uuidHash, sql.placeholder('hash'))),
+  ).execute({ hash: uuidHash })
   return row !== undefined
 }
 

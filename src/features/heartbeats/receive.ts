@@ -49,8 +49,15 @@ export async function receivePing(hub: Hub, received: Received): Promise<Receipt
   const verdict = limiterOf(hub).take([{ name: 'pings', key: found.hash, quota: pingsPerMinute, windowSeconds: 60 }], now)
   if (!verdict.allowed) return { outcome: 'rate limited', retryAfterSeconds: verdict.retryAfterSeconds }
   const arrival: Arrival = {
-    uuidHash: found.hash, kind: address.kind, exitStatus: address.exitStatus, rid, at: now, method: received.method, source: received.source,
-    userAgent: received.userAgent.slice(0, 200), body: received.body?.length ? received.body : null,
+    uuidHash: found.hash,
+    kind: address.kind,
+    exitStatus: address.exitStatus,
+    rid,
+    at: now,
+    method: received.method,
+    source: received.source,
+    userAgent: received.userAgent.slice(0, 200),
+    body: received.body?.length ? received.body : null,
   }
   const taken = await takePing(hub, arrival)
   return taken ? { outcome: 'taken', created: found.created, taken } : missed(hub, received)
@@ -58,13 +65,23 @@ export async function receivePing(hub: Hub, received: Received): Promise<Receipt
 
 /** Wrong addresses are credentials that were wrong: counted, so that nobody tries them by the million. */
 function missed(hub: Hub, received: Received): Receipt {
-  const verdict = limiterOf(hub).take([failedCredentials(received.source, hub.config.failedCredentialsPerMinute)], hub.clock.now())
+  const verdict = limiterOf(hub).take(
+    [failedCredentials(received.source, hub.config.failedCredentialsPerMinute)],
+    hub.clock.now(),
+  )
   return verdict.allowed ? { outcome: 'not found' } : { outcome: 'rate limited', retryAfterSeconds: verdict.retryAfterSeconds }
 }
 
-interface Found { hash: string; created: boolean }
+interface Found {
+  hash: string
+  created: boolean
+}
 
-async function hashOf(hub: Hub, { by }: PingAddress, query: URLSearchParams): Promise<Found | 'ambiguous slug' | 'invalid schedule' | null> {
+async function hashOf(
+  hub: Hub,
+  { by }: PingAddress,
+  query: URLSearchParams,
+): Promise<Found | 'ambiguous slug' | 'invalid schedule' | null> {
   if ('uuid' in by) {
     const hash = sha256Hex(by.uuid)
     return (await isKnown(hub, hash)) ? { hash, created: false } : null
@@ -78,23 +95,41 @@ async function hashOf(hub: Hub, { by }: PingAddress, query: URLSearchParams): Pr
 }
 
 /** Makes the heartbeat a first ping by slug asks for: `?create=1`, with `every` and `grace` as wished. */
-async function createBySlug(hub: Hub, workspaceId: string, slug: string, query: URLSearchParams): Promise<Found | 'invalid schedule' | null> {
-  const schedule: Schedule = { kind: 'period', period_seconds: seconds(query.get('every')) ?? 86_400, grace_seconds: seconds(query.get('grace')) ?? 3600 }
+async function createBySlug(
+  hub: Hub,
+  workspaceId: string,
+  slug: string,
+  query: URLSearchParams,
+): Promise<Found | 'invalid schedule' | null> {
+  const schedule: Schedule = {
+    kind: 'period',
+    period_seconds: seconds(query.get('every')) ?? 86_400,
+    grace_seconds: seconds(query.get('grace')) ?? 3600,
+  }
   if (checkSchedule(schedule).length > 0) return 'invalid schedule'
   const limits = await limitsOf(hub.read, workspaceId)
   const made = await record(hub, async tx => {
     // Two first pings may come together: the second finds here what the first made.
     await takeTurns(tx, 'heartbeats', workspaceId)
-    const [there] = await tx.select({ hash: heartbeats.uuidHash }).from(heartbeats).where(and(eq(heartbeats.workspaceId, workspaceId), eq(heartbeats.slug, slug)))
+    const [there] = await tx
+      .select({ hash: heartbeats.uuidHash })
+      .from(heartbeats)
+      .where(and(eq(heartbeats.workspaceId, workspaceId), eq(heartbeats.slug, slug)))
     if (there) return { result: { hash: there.hash, downAt: null, created: false } }
     if (limits.heartbeats !== null && (await countHeartbeats(tx, workspaceId)) >= limits.heartbeats) return { result: null }
     const { row, uuid } = await insertHeartbeat(tx, { hub, workspaceId }, { name: slug, slug, schedule })
     return {
       result: { hash: sha256Hex(uuid), downAt: row.downAt, created: true },
-      audits: [{
-        workspaceId, action: 'heartbeat.create', actor: { type: 'ingest', id: row.id, name: slug, hint: null }, targets: [{ type: 'heartbeat', id: row.id, name: slug }],
-        context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'ingest' }, reason: 'Made by its first ping.',
-      }],
+      audits: [
+        {
+          workspaceId,
+          action: 'heartbeat.create',
+          actor: { type: 'ingest', id: row.id, name: slug, hint: null },
+          targets: [{ type: 'heartbeat', id: row.id, name: slug }],
+          context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'ingest' },
+          reason: 'Made by its first ping.',
+        },
+      ],
     }
   })
   if (made) dueChanged(hub, made.downAt)

@@ -15,5 +15,11 @@ export const columnsAfter = (row: HeartbeatRow, { state, flip }: Outcome): Heart
 })
 
 /** A change of status as its row. */
-export const flipRow = (heartbeatId: string, flip: Flip): typeof flips.$inferInsert =>
-  ({ id: newId('flip'), heartbeatId, at: flip.at, from: flip.from!, to: flip.to, reason: flip.reason })
+export const flipRow = (heartbeatId: string, flip: Flip): typeof flips.$inferInsert => ({
+  id: newId('flip'),
+  heartbeatId,
+  at: flip.at,
+  from: flip.from!,
+  to: flip.to,
+  reason: flip.reason,
+})

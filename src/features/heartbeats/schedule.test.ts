@@ -5,7 +5,7 @@ import { checkSchedule, describeSchedule, downAfter, expectedAfter, MAX_SECONDS,
 const period = (period_seconds: number, grace_seconds = 60): Schedule => ({ kind: 'period', period_seconds, grace_seconds })
 const cron = (expression: string, timezone = 'UTC'): Schedule => ({ kind: 'cron', expression, timezone, grace_seconds: 60 })
 const calendar = (expression: string, timezone = 'UTC'): Schedule =>
-  ({ ...cron(expression, timezone), kind: 'calendar' } as Schedule)
+  ({ ...cron(expression, timezone), kind: 'calendar' }) as Schedule
 const at = (text: string): number => Date.parse(`${text}Z`)
 
 describe('a schedule is checked', () => {
@@ -13,9 +13,13 @@ describe('a schedule is checked', () => {
 
   test('and passes when it is fine', () => {
     const fine = [
-      period(5, 1), period(MAX_SECONDS, MAX_SECONDS),
-      cron('*/5 * * * *'), cron(' 0  4 * * mon-fri '), cron('0 0 L * *', 'Europe/Paris'),
-      calendar('daily'), calendar('Mon..Fri 09:00\n\nSat 10:00 Europe/Paris\n', 'Asia/Tokyo'),
+      period(5, 1),
+      period(MAX_SECONDS, MAX_SECONDS),
+      cron('*/5 * * * *'),
+      cron(' 0  4 * * mon-fri '),
+      cron('0 0 L * *', 'Europe/Paris'),
+      calendar('daily'),
+      calendar('Mon..Fri 09:00\n\nSat 10:00 Europe/Paris\n', 'Asia/Tokyo'),
     ]
     for (const schedule of fine) expect(checkSchedule(schedule)).toEqual([])
   })
@@ -108,9 +112,11 @@ describe('the next ping is expected', () => {
     const anyCron = fc.constantFrom('*/5 * * * *', '30 2 * * *', '0 0 29 2 *', '15 1-3 * * sun', '0 0 L * *', '0 */6 1 * mon')
     const zone = fc.constantFrom('UTC', 'Europe/Paris', 'America/New_York', 'Australia/Lord_Howe')
     const instant = fc.integer({ min: Date.UTC(2000), max: Date.UTC(2100) })
-    fc.assert(fc.property(anyCron, zone, instant, (expression, timezone, last) => {
-      expect(expectedAfter(cron(expression, timezone), last)!).toBeGreaterThan(last)
-    }))
+    fc.assert(
+      fc.property(anyCron, zone, instant, (expression, timezone, last) => {
+        expect(expectedAfter(cron(expression, timezone), last)!).toBeGreaterThan(last)
+      }),
+    )
   })
 })
 

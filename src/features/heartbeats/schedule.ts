@@ -78,7 +78,9 @@ export function downFrom(schedule: Schedule, expectedAt: number | null, startedA
 export function describeSchedule(schedule: Schedule): string {
   const grace = `grace ${spell(schedule.grace_seconds)}`
   if (schedule.kind === 'period') return `every ${spell(schedule.period_seconds)}, ${grace}`
-  const expressions = linesOf(schedule.expression).map(line => `"${line}"`).join(' or ')
+  const expressions = linesOf(schedule.expression)
+    .map(line => `"${line}"`)
+    .join(' or ')
   return `${schedule.kind} ${expressions} in ${schedule.timezone}, ${grace}`
 }
 
@@ -155,18 +157,27 @@ function calendarTimetable({ expression, timezone }: Timed): Timetable {
   if (lines.length === 0) throw new ScheduleError('The calendar expression is empty.')
   const calendars = lines.map(line => parseCalendar(line, timezone))
   return {
-    next: after => calendars.reduce<number | null>((earliest, calendar) => {
-      const at = nextCalendar(calendar, after)
-      return at === null || (earliest !== null && earliest < at) ? earliest : at
-    }, null),
+    next: after =>
+      calendars.reduce<number | null>((earliest, calendar) => {
+        const at = nextCalendar(calendar, after)
+        return at === null || (earliest !== null && earliest < at) ? earliest : at
+      }, null),
   }
 }
 
 function linesOf(expression: string): string[] {
-  return expression.split(/\r?\n/).map(line => line.trim()).filter(line => line !== '')
+  return expression
+    .split(/\r?\n/)
+    .map(line => line.trim())
+    .filter(line => line !== '')
 }
 
-const UNITS: readonly (readonly [number, string])[] = [[86_400, 'd'], [3600, 'h'], [60, 'min'], [1, 's']]
+const UNITS: readonly (readonly [number, string])[] = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+]
 
 function spell(seconds: number): string {
   let left = seconds

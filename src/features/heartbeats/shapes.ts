@@ -6,74 +6,162 @@ import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
 const grace_seconds = Seconds(1, 'How late a ping may be, and how long a started run may take, before the heartbeat is down.')
 const Expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
-const timezone = Type.String({ minLength: 1, maxLength: 64, description: 'IANA name of the time zone the expression is read in.' })
+const timezone = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'IANA name of the time zone the expression is read in.',
+})
 
-export const Schedule = Type.Union([
-  Shape({ kind: Type.Literal('period'), period_seconds: Seconds(5, 'Longest time from one ping to the next.'), grace_seconds }, { title: 'Period' }),
-  Shape({ kind: Type.Literal('cron'), expression: Expression('Cron expression of five words.'), timezone, grace_seconds }, { title: 'Cron' }),
-  Shape({ kind: Type.Literal('calendar'), expression: Expression('Calendar events by systemd.time(7), one a line; the earliest counts.'), timezone, grace_seconds }, { title: 'Calendar' }),
-], { $id: 'Schedule', [discriminator]: 'kind', description: 'When pings are expected.', examples: [{ kind: 'period', period_seconds: 3600, grace_seconds: 300 }] })
+export const Schedule = Type.Union(
+  [
+    Shape(
+      { kind: Type.Literal('period'), period_seconds: Seconds(5, 'Longest time from one ping to the next.'), grace_seconds },
+      { title: 'Period' },
+    ),
+    Shape(
+      { kind: Type.Literal('cron'), expression: Expression('Cron expression of five words.'), timezone, grace_seconds },
+      { title: 'Cron' },
+    ),
+    Shape(
+      {
+        kind: Type.Literal('calendar'),
+        expression: Expression('Calendar events by systemd.time(7), one a line; the earliest counts.'),
+        timezone,
+        grace_seconds,
+      },
+      { title: 'Calendar' },
+    ),
+  ],
+  {
+    $id: 'Schedule',
+    [discriminator]: 'kind',
+    description: 'When pings are expected.',
+    examples: [{ kind: 'period', period_seconds: 3600, grace_seconds: 300 }],
+  },
+)
 
 const secret_shown_before = Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell secrets again.' }))
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
 
 const name = Line({ minLength: 1, maxLength: 100, description: 'What the job is called.' })
-const slug = Type.String({ pattern: '^[a-z0-9_-]{0,100}$', 'x-rule': 'must be made of at most 100 lower-case letters, digits, hyphens and underscores.', description: 'Name in the slug form of the ping address; empty for none. Made from the name when absent.' })
-const Tag = Type.String({ pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$', 'x-rule': 'must be at most 50 lower-case letters, digits and _ . : - and begin with a letter or digit.' })
+const slug = Type.String({
+  pattern: '^[a-z0-9_-]{0,100}$',
+  'x-rule': 'must be made of at most 100 lower-case letters, digits, hyphens and underscores.',
+  description: 'Name in the slug form of the ping address; empty for none. Made from the name when absent.',
+})
+const Tag = Type.String({
+  pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
+  'x-rule': 'must be at most 50 lower-case letters, digits and _ . : - and begin with a letter or digit.',
+})
 const tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Labels to filter by.' })
 const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
 const methods = Words(['any', 'POST'], { description: '`POST`: pings by other methods are recorded but do not count.' })
 const manual_resume = Type.Boolean({ description: 'Whether a paused heartbeat stays paused when it is pinged.' })
-const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), { description: 'Time for the first ping; null waits for it without an alert.' })
+const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
+  description: 'Time for the first ping; null waits for it without an alert.',
+})
 
 const example = {
-  id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup', slug: 'nightly-backup', tags: ['prod'], description: '', status: 'up', status_since_at: '2026-11-09T10:00:00.000Z', started: false,
-  schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }, methods: 'any', manual_resume: false, first_ping_within_seconds: null,
-  uuid: '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', ping_url: 'https://hub.example.com/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', ping_count: 12,
-  last_ping_at: '2026-11-21T02:00:04.113Z', last_duration_ms: 41_000, expected_at: '2026-11-22T02:00:04.113Z', down_at: '2026-11-22T03:00:04.113Z',
-  version: 1, created_at: '2026-11-09T10:00:00.000Z', updated_at: '2026-11-09T10:00:00.000Z',
+  id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  name: 'nightly backup',
+  slug: 'nightly-backup',
+  tags: ['prod'],
+  description: '',
+  status: 'up',
+  status_since_at: '2026-11-09T10:00:00.000Z',
+  started: false,
+  schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
+  methods: 'any',
+  manual_resume: false,
+  first_ping_within_seconds: null,
+  uuid: '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
+  ping_url: 'https://hub.example.com/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
+  ping_count: 12,
+  last_ping_at: '2026-11-21T02:00:04.113Z',
+  last_duration_ms: 41_000,
+  expected_at: '2026-11-22T02:00:04.113Z',
+  down_at: '2026-11-22T03:00:04.113Z',
+  version: 1,
+  created_at: '2026-11-09T10:00:00.000Z',
+  updated_at: '2026-11-09T10:00:00.000Z',
 }
-export const Heartbeat = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  name, slug, tags, description,
-  status: Words(heartbeatStatuses, { description: '`new`: never pinged. `grace`: a ping is late, but within its grace time.' }),
-  status_since_at: Instant({ description: 'Since when it has its status; `grace` counts as `up`.' }),
-  started: Type.Boolean({ description: 'Whether a run has started and not finished.' }),
-  schedule: Schedule, methods, manual_resume, first_ping_within_seconds,
-  uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
-  ping_url: Nullable(Type.String(), { description: 'Address to ping; null without `monitoring.write`.' }),
-  ping_count: Type.Integer({ description: 'Pings so far.' }),
-  last_ping_at: MaybeInstant({ description: 'The last success or failure.' }),
-  last_duration_ms: Nullable(Type.Integer(), { description: 'How long the last finished run took.' }),
-  expected_at: MaybeInstant({ description: 'When the next ping is expected.' }),
-  down_at: MaybeInstant({ description: 'When it is down unless a ping comes first; while down, when it went down.' }),
-  ...editable,
-  secret_shown_before,
-}, { $id: 'Heartbeat', description: 'A job that is expected to ping.', examples: [example] })
+export const Heartbeat = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    name,
+    slug,
+    tags,
+    description,
+    status: Words(heartbeatStatuses, { description: '`new`: never pinged. `grace`: a ping is late, but within its grace time.' }),
+    status_since_at: Instant({ description: 'Since when it has its status; `grace` counts as `up`.' }),
+    started: Type.Boolean({ description: 'Whether a run has started and not finished.' }),
+    schedule: Schedule,
+    methods,
+    manual_resume,
+    first_ping_within_seconds,
+    uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
+    ping_url: Nullable(Type.String(), { description: 'Address to ping; null without `monitoring.write`.' }),
+    ping_count: Type.Integer({ description: 'Pings so far.' }),
+    last_ping_at: MaybeInstant({ description: 'The last success or failure.' }),
+    last_duration_ms: Nullable(Type.Integer(), { description: 'How long the last finished run took.' }),
+    expected_at: MaybeInstant({ description: 'When the next ping is expected.' }),
+    down_at: MaybeInstant({ description: 'When it is down unless a ping comes first; while down, when it went down.' }),
+    ...editable,
+    secret_shown_before,
+  },
+  { $id: 'Heartbeat', description: 'A job that is expected to ping.', examples: [example] },
+)
 export const HeartbeatList = ListOf(Heartbeat)
 
-const inputExample = { name: 'nightly backup', tags: ['prod'], schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 } }
-export const HeartbeatInput = Shape({
-  name, schedule: Schedule, slug: Type.Optional(slug), tags: Type.Optional(tags), description: Type.Optional(description), methods: Type.Optional(methods),
-  manual_resume: Type.Optional(manual_resume), first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
-}, { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] })
-const SchedulePatch = Shape({
-  kind: Type.Optional(Words(['period', 'cron', 'calendar'], { description: 'A new kind begins anew, but for the grace time.' })),
-  period_seconds: Type.Optional(Nullable(Type.Integer())),
-  expression: Type.Optional(Nullable(Type.String())),
-  timezone: Type.Optional(Nullable(Type.String())),
-  grace_seconds: Type.Optional(Nullable(Type.Integer())),
-}, { description: 'Members of the schedule to change; what comes of it must be a schedule.' })
+const inputExample = {
+  name: 'nightly backup',
+  tags: ['prod'],
+  schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
+}
+export const HeartbeatInput = Shape(
+  {
+    name,
+    schedule: Schedule,
+    slug: Type.Optional(slug),
+    tags: Type.Optional(tags),
+    description: Type.Optional(description),
+    methods: Type.Optional(methods),
+    manual_resume: Type.Optional(manual_resume),
+    first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
+  },
+  { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] },
+)
+const SchedulePatch = Shape(
+  {
+    kind: Type.Optional(
+      Words(['period', 'cron', 'calendar'], { description: 'A new kind begins anew, but for the grace time.' }),
+    ),
+    period_seconds: Type.Optional(Nullable(Type.Integer())),
+    expression: Type.Optional(Nullable(Type.String())),
+    timezone: Type.Optional(Nullable(Type.String())),
+    grace_seconds: Type.Optional(Nullable(Type.Integer())),
+  },
+  { description: 'Members of the schedule to change; what comes of it must be a schedule.' },
+)
 
-export const HeartbeatPatch = Shape({
-  name: Type.Optional(name), schedule: Type.Optional(SchedulePatch), slug: Type.Optional(Nullable(slug)), tags: Type.Optional(Nullable(tags)),
-  description: Type.Optional(Nullable(description)), methods: Type.Optional(Nullable(methods)), manual_resume: Type.Optional(Nullable(manual_resume)),
-  first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
-}, {
-  $id: 'HeartbeatPatch', description: 'What of a heartbeat is to change; null is what a new heartbeat would have.',
-  examples: [{ schedule: { grace_seconds: 60 } }],
-})
+export const HeartbeatPatch = Shape(
+  {
+    name: Type.Optional(name),
+    schedule: Type.Optional(SchedulePatch),
+    slug: Type.Optional(Nullable(slug)),
+    tags: Type.Optional(Nullable(tags)),
+    description: Type.Optional(Nullable(description)),
+    methods: Type.Optional(Nullable(methods)),
+    manual_resume: Type.Optional(Nullable(manual_resume)),
+    first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
+  },
+  {
+    $id: 'HeartbeatPatch',
+    description: 'What of a heartbeat is to change; null is what a new heartbeat would have.',
+    examples: [{ schedule: { grace_seconds: 60 } }],
+  },
+)
 
 export const pingKinds = ['success', 'start', 'fail', 'log', 'ign'] as const
 const pingMembers = {
@@ -89,34 +177,75 @@ const pingMembers = {
   body_bytes: Type.Integer({ description: 'Length of the kept body.' }),
 }
 const pingExample = {
-  n: 12, kind: 'success', at: '2026-11-21T02:00:04.113Z', exit_status: 0, duration_ms: 41_000, rid: null, source: '192.0.2.7', method: 'POST', user_agent: 'curl/8.5.0', body_bytes: 9,
+  n: 12,
+  kind: 'success',
+  at: '2026-11-21T02:00:04.113Z',
+  exit_status: 0,
+  duration_ms: 41_000,
+  rid: null,
+  source: '192.0.2.7',
+  method: 'POST',
+  user_agent: 'curl/8.5.0',
+  body_bytes: 9,
 }
 export const Ping = Shape(pingMembers, { $id: 'Ping', description: 'A ping that came.', examples: [pingExample] })
-export const PingWithBody = Shape({ ...pingMembers, body: Type.String({ description: 'The body as UTF-8 text.' }) }, { $id: 'PingWithBody', description: 'A ping with what it carried.', examples: [{ ...pingExample, body: 'all fine\n' }] })
+export const PingWithBody = Shape(
+  { ...pingMembers, body: Type.String({ description: 'The body as UTF-8 text.' }) },
+  { $id: 'PingWithBody', description: 'A ping with what it carried.', examples: [{ ...pingExample, body: 'all fine\n' }] },
+)
 export const PingList = ListOf(Ping)
-export const Flip = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  at: Instant({ description: 'When the status changed.' }),
-  from: Words(heartbeatStatuses, { description: 'Status before.' }),
-  to: Words(heartbeatStatuses, { description: 'Status after.' }),
-  reason: Words(['ping', 'fail', 'late', 'start_timeout', 'paused', 'resumed'], { description: '`late`: a ping was missed. `start_timeout`: a run did not finish in time.' }),
-}, { $id: 'Flip', description: 'A change of status.', examples: [{ id: 'flip_01jd8f3q7eeb9bv0w0r8c7hq2m', at: '2026-11-21T03:00:04.113Z', from: 'up', to: 'down', reason: 'late' }] })
+export const Flip = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    at: Instant({ description: 'When the status changed.' }),
+    from: Words(heartbeatStatuses, { description: 'Status before.' }),
+    to: Words(heartbeatStatuses, { description: 'Status after.' }),
+    reason: Words(['ping', 'fail', 'late', 'start_timeout', 'paused', 'resumed'], {
+      description: '`late`: a ping was missed. `start_timeout`: a run did not finish in time.',
+    }),
+  },
+  {
+    $id: 'Flip',
+    description: 'A change of status.',
+    examples: [{ id: 'flip_01jd8f3q7eeb9bv0w0r8c7hq2m', at: '2026-11-21T03:00:04.113Z', from: 'up', to: 'down', reason: 'late' }],
+  },
+)
 export const FlipList = ListOf(Flip)
 
-export const PingKey = Shape({
-  ping_key: Nullable(Type.String(), { description: 'Key of the slug form.' }),
-  ping_url: Nullable(Type.String(), { description: 'Address of the slug form; replace `<slug>`.' }),
-  created_at: Instant({ description: 'When it was made.' }),
-  secret_shown_before,
-}, { $id: 'PingKey', description: 'The key for ping addresses by slug.', examples: [{ ping_key: 'u3Xh0mYt5Rr0C6m3kZx9bA', ping_url: 'https://hub.example.com/ping/u3Xh0mYt5Rr0C6m3kZx9bA/<slug>', created_at: '2026-11-21T10:00:00.000Z' }] })
+export const PingKey = Shape(
+  {
+    ping_key: Nullable(Type.String(), { description: 'Key of the slug form.' }),
+    ping_url: Nullable(Type.String(), { description: 'Address of the slug form; replace `<slug>`.' }),
+    created_at: Instant({ description: 'When it was made.' }),
+    secret_shown_before,
+  },
+  {
+    $id: 'PingKey',
+    description: 'The key for ping addresses by slug.',
+    examples: [
+      {
+        ping_key: 'u3Xh0mYt5Rr0C6m3kZx9bA',
+        ping_url: 'https://hub.example.com/ping/u3Xh0mYt5Rr0C6m3kZx9bA/<slug>',
+        created_at: '2026-11-21T10:00:00.000Z',
+      },
+    ],
+  },
+)
 
-export const PingReceipt = Shape({
-  ok: Type.Literal(true),
-  heartbeat_id: Type.String({ description: 'The heartbeat that was pinged.' }),
-  created: Type.Boolean({ description: 'Whether the heartbeat was made by this ping.' }),
-  n: Type.Integer({ description: 'Number of the ping.' }),
-  kind: Words(pingKinds, { description: 'How it was taken.' }),
-}, { $id: 'PingReceipt', description: 'A ping that was recorded.', examples: [{ ok: true, heartbeat_id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', created: false, n: 12, kind: 'success' }] })
+export const PingReceipt = Shape(
+  {
+    ok: Type.Literal(true),
+    heartbeat_id: Type.String({ description: 'The heartbeat that was pinged.' }),
+    created: Type.Boolean({ description: 'Whether the heartbeat was made by this ping.' }),
+    n: Type.Integer({ description: 'Number of the ping.' }),
+    kind: Words(pingKinds, { description: 'How it was taken.' }),
+  },
+  {
+    $id: 'PingReceipt',
+    description: 'A ping that was recorded.',
+    examples: [{ ok: true, heartbeat_id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', created: false, n: 12, kind: 'success' }],
+  },
+)
 
 export type HeartbeatView = Static<typeof Heartbeat>
 export type HeartbeatInput = Static<typeof HeartbeatInput>

@@ -2,8 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Schedule } from './schedule'
 import {
-  applyPing, createState, type Flip, type HeartbeatState, isStarted, lateAt, markLate, MAX_DURATION_MS, MAX_OPEN_RUNS, pause,
-  type Ping, type PingKind, reschedule, resume, statusAt,
+  applyPing,
+  createState,
+  type Flip,
+  type HeartbeatState,
+  isStarted,
+  lateAt,
+  markLate,
+  MAX_DURATION_MS,
+  MAX_OPEN_RUNS,
+  pause,
+  type Ping,
+  type PingKind,
+  reschedule,
+  resume,
+  statusAt,
 } from './state'
 
 const PERIOD = 300_000
@@ -12,8 +25,12 @@ const schedule: Schedule = { kind: 'period', period_seconds: PERIOD / 1000, grac
 const options = { manualResume: false }
 const fresh = createState(0, null).state
 
-const ping = (kind: PingKind, at: number, rid: string | null = null, exitStatus: number | null = null): Ping =>
-  ({ kind, at, rid, exitStatus })
+const ping = (kind: PingKind, at: number, rid: string | null = null, exitStatus: number | null = null): Ping => ({
+  kind,
+  at,
+  rid,
+  exitStatus,
+})
 
 /** The state after the pings, one after the other, and what the last of them brought. */
 function after(...pings: Ping[]) {
@@ -26,8 +43,12 @@ describe('pings', () => {
   test('the first success brings a new heartbeat up and sets when the next one is due', () => {
     expect(after(ping('success', 1000))).toEqual({
       state: {
-        status: 'up', lastPingAt: 1000, lastDurationMs: null, openRuns: [],
-        expectedAt: 1000 + PERIOD, downAt: 1000 + PERIOD + GRACE,
+        status: 'up',
+        lastPingAt: 1000,
+        lastDurationMs: null,
+        openRuns: [],
+        expectedAt: 1000 + PERIOD,
+        downAt: 1000 + PERIOD + GRACE,
       },
       flip: { at: 1000, from: 'new', to: 'up', reason: 'ping' },
       durationMs: null,
@@ -252,10 +273,13 @@ const anyPing = fc.record({
   rid: fc.constantFrom(null, 'a', 'b', 'c'),
   exitStatus: fc.constantFrom(null, null, 0, 1),
 })
-const anySteps = fc.array(fc.oneof(
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('ping' as const), ping: anyPing, gap }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('wait' as const, 'pause' as const, 'resume' as const), gap }) },
-), { maxLength: 60 })
+const anySteps = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('ping' as const), ping: anyPing, gap }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('wait' as const, 'pause' as const, 'resume' as const), gap }) },
+  ),
+  { maxLength: 60 },
+)
 
 /** Walks through the steps as a hub would: what is late is marked before the next thing happens. */
 function walk(steps: Step[], see: (state: HeartbeatState, flips: Flip[], now: number) => void, manualResume = false): void {
@@ -278,68 +302,80 @@ function walk(steps: Step[], see: (state: HeartbeatState, flips: Flip[], now: nu
 }
 
 test('whatever happens, flips follow one from the other and forward in time', () => {
-  fc.assert(fc.property(anySteps, fc.boolean(), (steps, manualResume) => {
-    walk(steps, (state, flips) => {
-      for (let n = 1; n < flips.length; n++) {
-        expect(flips[n]!.from).toBe(flips[n - 1]!.to)
-        expect(flips[n]!.to).not.toBe(flips[n]!.from!)
-        expect(flips[n]!.at).toBeGreaterThanOrEqual(flips[n - 1]!.at)
-      }
-      expect(flips.at(-1)!.to).toBe(state.status)
-    }, manualResume)
-  }))
+  fc.assert(
+    fc.property(anySteps, fc.boolean(), (steps, manualResume) => {
+      walk(
+        steps,
+        (state, flips) => {
+          for (let n = 1; n < flips.length; n++) {
+            expect(flips[n]!.from).toBe(flips[n - 1]!.to)
+            expect(flips[n]!.to).not.toBe(flips[n]!.from!)
+            expect(flips[n]!.at).toBeGreaterThanOrEqual(flips[n - 1]!.at)
+          }
+          expect(flips.at(-1)!.to).toBe(state.status)
+        },
+        manualResume,
+      )
+    }),
+  )
 })
 
 test('whatever happens, downAt is never before expectedAt unless a run is open, and lies ahead after every step', () => {
-  fc.assert(fc.property(anySteps, steps => {
-    walk(steps, (state, _flips, now) => {
-      if (state.status === 'down') expect([state.expectedAt, state.downAt]).toEqual([null, null])
-      if (state.status === 'up') {
-        expect(state.downAt!).toBeLessThanOrEqual(state.expectedAt! + GRACE)
-        if (!isStarted(state)) expect(state.downAt).toBe(state.expectedAt! + GRACE)
-      }
-      if (state.downAt !== null) expect(state.downAt).toBeGreaterThan(now)
-      expect(state.openRuns.length).toBeLessThanOrEqual(MAX_OPEN_RUNS)
-      expect(new Set(state.openRuns.map(run => run.rid)).size).toBe(state.openRuns.length)
-    })
-  }))
+  fc.assert(
+    fc.property(anySteps, steps => {
+      walk(steps, (state, _flips, now) => {
+        if (state.status === 'down') expect([state.expectedAt, state.downAt]).toEqual([null, null])
+        if (state.status === 'up') {
+          expect(state.downAt!).toBeLessThanOrEqual(state.expectedAt! + GRACE)
+          if (!isStarted(state)) expect(state.downAt).toBe(state.expectedAt! + GRACE)
+        }
+        if (state.downAt !== null) expect(state.downAt).toBeGreaterThan(now)
+        expect(state.openRuns.length).toBeLessThanOrEqual(MAX_OPEN_RUNS)
+        expect(new Set(state.openRuns.map(run => run.rid)).size).toBe(state.openRuns.length)
+      })
+    }),
+  )
 })
 
 test('a heartbeat that is marked late in time, and one shown late, agree on being down', () => {
-  fc.assert(fc.property(anySteps, fc.integer({ min: 0, max: PERIOD * 3 }), (steps, wait) => {
-    walk(steps, (state, _flips, now) => {
-      const later = now + wait
-      const marked = lateAt(state, later) === null ? state : markLate(state).state
-      expect(statusAt(state, later) === 'down').toBe(marked.status === 'down')
-    })
-  }))
+  fc.assert(
+    fc.property(anySteps, fc.integer({ min: 0, max: PERIOD * 3 }), (steps, wait) => {
+      walk(steps, (state, _flips, now) => {
+        const later = now + wait
+        const marked = lateAt(state, later) === null ? state : markLate(state).state
+        expect(statusAt(state, later) === 'down').toBe(marked.status === 'down')
+      })
+    }),
+  )
 })
 
 test('with one run at a time, status and durations are those of Healthchecks', () => {
-  fc.assert(fc.property(anySteps, steps => {
-    // Healthchecks as it is: one start is remembered, with its rid.
-    let start: { at: number; rid: string | null } | null = null
-    let status = 'new'
-    let state = fresh
-    let now = 0
-    for (const step of steps) {
-      now += step.gap % 10_000
-      if (step.do !== 'ping') continue
-      const next = { ...step.ping, at: now }
-      if (next.kind === 'start' && start !== null && start.rid !== next.rid) continue
-      const failed = next.exitStatus === null ? next.kind === 'fail' : next.exitStatus !== 0
-      let duration: number | null = null
-      if (next.kind === 'start') start = { at: now, rid: next.rid }
-      if (next.kind === 'success' || next.kind === 'fail') {
-        if (start?.rid === next.rid) duration = now - start.at
-        if (start?.rid === next.rid || failed || next.rid === null) start = null
-        status = failed ? 'down' : 'up'
+  fc.assert(
+    fc.property(anySteps, steps => {
+      // Healthchecks as it is: one start is remembered, with its rid.
+      let start: { at: number; rid: string | null } | null = null
+      let status = 'new'
+      let state = fresh
+      let now = 0
+      for (const step of steps) {
+        now += step.gap % 10_000
+        if (step.do !== 'ping') continue
+        const next = { ...step.ping, at: now }
+        if (next.kind === 'start' && start !== null && start.rid !== next.rid) continue
+        const failed = next.exitStatus === null ? next.kind === 'fail' : next.exitStatus !== 0
+        let duration: number | null = null
+        if (next.kind === 'start') start = { at: now, rid: next.rid }
+        if (next.kind === 'success' || next.kind === 'fail') {
+          if (start?.rid === next.rid) duration = now - start.at
+          if (start?.rid === next.rid || failed || next.rid === null) start = null
+          status = failed ? 'down' : 'up'
+        }
+        const outcome = applyPing(state, schedule, next, options)
+        state = outcome.state
+        expect(outcome.durationMs).toBe(duration)
+        expect(state.status as string).toBe(status)
+        expect(isStarted(state)).toBe(start !== null)
       }
-      const outcome = applyPing(state, schedule, next, options)
-      state = outcome.state
-      expect(outcome.durationMs).toBe(duration)
-      expect(state.status as string).toBe(status)
-      expect(isStarted(state)).toBe(start !== null)
-    }
-  }))
+    }),
+  )
 })

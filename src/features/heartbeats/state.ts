@@ -123,8 +123,8 @@ export function lateAt(state: HeartbeatState, nowMs: number): number | null {
 export function markLate(state: HeartbeatState): Outcome {
   if (state.downAt === null) return { state, flip: null }
   const started = earliestStart(state.openRuns)
-  const byRun = started !== null
-    && (state.status === 'new' ? state.downAt !== state.expectedAt : started < (state.expectedAt ?? Infinity))
+  const byRun =
+    started !== null && (state.status === 'new' ? state.downAt !== state.expectedAt : started < (state.expectedAt ?? Infinity))
   return {
     state: { ...state, status: 'down', openRuns: byRun ? writeOff(state.openRuns, started) : state.openRuns, ...NOTHING_DUE },
     flip: flipTo(state, 'down', state.downAt, byRun ? 'start_timeout' : 'late'),
@@ -175,11 +175,11 @@ function downAtOf(state: HeartbeatState, schedule: Schedule, openRuns: OpenRun[]
 }
 
 function earliestStart(runs: OpenRun[]): number | null {
-  return runs.reduce<number | null>((least, { at, overdue }) => overdue || (least !== null && least <= at) ? least : at, null)
+  return runs.reduce<number | null>((least, { at, overdue }) => (overdue || (least !== null && least <= at) ? least : at), null)
 }
 
 function writeOff(runs: OpenRun[], startedUntil: number): OpenRun[] {
-  return runs.map(run => run.at <= startedUntil ? { ...run, overdue: true } : run)
+  return runs.map(run => (run.at <= startedUntil ? { ...run, overdue: true } : run))
 }
 
 /** A second start of the same run begins it anew; starts without a rid are all the same run. */

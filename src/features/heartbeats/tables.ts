@@ -4,68 +4,92 @@ import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { Schedule } from './schedule'
 import type { OpenRun } from './state'
 
-export const heartbeats = table('heartbeats', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull().references(() => workspaces.id, { onDelete: 'cascade' }),
-  name: text('name').notNull(),
-  slug: text('slug').notNull(),
-  tags: json<string[]>('tags').notNull(),
-  description: text('description').notNull(),
-  schedule: json<Schedule>('schedule').notNull(),
-  methods: text('methods', { enum: ['any', 'POST'] }).notNull(),
-  manualResume: flag('manual_resume').notNull(),
-  firstPingWithinSeconds: int('first_ping_within_seconds'),
-  uuidHash: text('uuid_hash').notNull(),
-  uuidSealed: text('uuid_sealed').notNull(),
-  // `grace` is not stored: it is `up` past expected_at.
-  status: text('status', { enum: ['new', 'up', 'down', 'paused'] }).notNull(),
-  // When the status last changed: of one that is down, since when.
-  statusSince: time('status_since').notNull(),
-  lastPingAt: time('last_ping_at'),
-  openRuns: json<OpenRun[]>('open_runs').notNull(),
-  lastDurationMs: int('last_duration_ms'),
-  expectedAt: time('expected_at'),
-  downAt: time('down_at'),
-  pingCount: int('ping_count').notNull(),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [
-  index('heartbeats_workspace').on(t.workspaceId, t.id),
-  index('heartbeats_slug').on(t.workspaceId, t.slug),
-  index('heartbeats_name').on(t.workspaceId, t.name, t.id),
-  // The queue of due times: the alarm of every hub is set to its head.
-  index('heartbeats_down').on(t.downAt),
-  uniqueIndex('heartbeats_uuid').on(t.uuidHash),
-])
+export const heartbeats = table(
+  'heartbeats',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    slug: text('slug').notNull(),
+    tags: json<string[]>('tags').notNull(),
+    description: text('description').notNull(),
+    schedule: json<Schedule>('schedule').notNull(),
+    methods: text('methods', { enum: ['any', 'POST'] }).notNull(),
+    manualResume: flag('manual_resume').notNull(),
+    firstPingWithinSeconds: int('first_ping_within_seconds'),
+    uuidHash: text('uuid_hash').notNull(),
+    uuidSealed: text('uuid_sealed').notNull(),
+    // `grace` is not stored: it is `up` past expected_at.
+    status: text('status', { enum: ['new', 'up', 'down', 'paused'] }).notNull(),
+    // When the status last changed: of one that is down, since when.
+    statusSince: time('status_since').notNull(),
+    lastPingAt: time('last_ping_at'),
+    openRuns: json<OpenRun[]>('open_runs').notNull(),
+    lastDurationMs: int('last_duration_ms'),
+    expectedAt: time('expected_at'),
+    downAt: time('down_at'),
+    pingCount: int('ping_count').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    index('heartbeats_workspace').on(t.workspaceId, t.id),
+    index('heartbeats_slug').on(t.workspaceId, t.slug),
+    index('heartbeats_name').on(t.workspaceId, t.name, t.id),
+    // The queue of due times: the alarm of every hub is set to its head.
+    index('heartbeats_down').on(t.downAt),
+    uniqueIndex('heartbeats_uuid').on(t.uuidHash),
+  ],
+)
 
-export const pings = table('pings', {
-  heartbeatId: text('heartbeat_id').notNull().references(() => heartbeats.id, { onDelete: 'cascade' }),
-  n: int('n').notNull(),
-  kind: text('kind').notNull(),
-  at: time('at').notNull(),
-  exitStatus: int('exit_status'),
-  durationMs: int('duration_ms'),
-  rid: text('rid'),
-  source: text('source').notNull(),
-  userAgent: text('user_agent').notNull(),
-  method: text('method').notNull(),
-  body: bytes('body'),
-}, t => [primaryKey({ columns: [t.heartbeatId, t.n] })])
+export const pings = table(
+  'pings',
+  {
+    heartbeatId: text('heartbeat_id')
+      .notNull()
+      .references(() => heartbeats.id, { onDelete: 'cascade' }),
+    n: int('n').notNull(),
+    kind: text('kind').notNull(),
+    at: time('at').notNull(),
+    exitStatus: int('exit_status'),
+    durationMs: int('duration_ms'),
+    rid: text('rid'),
+    source: text('source').notNull(),
+    userAgent: text('user_agent').notNull(),
+    method: text('method').notNull(),
+    body: bytes('body'),
+  },
+  t => [primaryKey({ columns: [t.heartbeatId, t.n] })],
+)
 
-export const flips = table('flips', {
-  id: text('id').primaryKey(),
-  heartbeatId: text('heartbeat_id').notNull().references(() => heartbeats.id, { onDelete: 'cascade' }),
-  at: time('at').notNull(),
-  from: text('from_status').notNull(),
-  to: text('to_status').notNull(),
-  reason: text('reason').notNull(),
-}, t => [index('flips_heartbeat').on(t.heartbeatId, t.id)])
+export const flips = table(
+  'flips',
+  {
+    id: text('id').primaryKey(),
+    heartbeatId: text('heartbeat_id')
+      .notNull()
+      .references(() => heartbeats.id, { onDelete: 'cascade' }),
+    at: time('at').notNull(),
+    from: text('from_status').notNull(),
+    to: text('to_status').notNull(),
+    reason: text('reason').notNull(),
+  },
+  t => [index('flips_heartbeat').on(t.heartbeatId, t.id)],
+)
 
 /** One key a workspace, for the slug form of the ping address. */
-export const pingKeys = table('ping_keys', {
-  workspaceId: text('workspace_id').primaryKey().references(() => workspaces.id, { onDelete: 'cascade' }),
-  keyHash: text('key_hash').notNull(),
-  keySealed: text('key_sealed').notNull(),
-  createdAt: time('created_at').notNull(),
-}, t => [uniqueIndex('ping_keys_hash').on(t.keyHash)])
+export const pingKeys = table(
+  'ping_keys',
+  {
+    workspaceId: text('workspace_id')
+      .primaryKey()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    keyHash: text('key_hash').notNull(),
+    keySealed: text('key_sealed').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  t => [uniqueIndex('ping_keys_hash').on(t.keyHash)],
+)

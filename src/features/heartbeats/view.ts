@@ -28,16 +28,38 @@ export async function uuidOf(hub: Hub, row: Sealed, read?: Reader): Promise<stri
   return uuid
 }
 
-export const uuidPlace = (row: { id: string; workspaceId: string }) => ({ table: 'heartbeats', column: 'uuid_sealed', row: row.id, workspaceId: row.workspaceId })
+export const uuidPlace = (row: { id: string; workspaceId: string }) => ({
+  table: 'heartbeats',
+  column: 'uuid_sealed',
+  row: row.id,
+  workspaceId: row.workspaceId,
+})
 
 /** A heartbeat as the API shows it; `uuid` is null for those who may not see it. */
 export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null): HeartbeatView {
   const status = statusAt(row, hub.clock.now())
   return {
-    id: row.id, name: row.name, slug: row.slug, tags: row.tags, description: row.description, status, status_since_at: instant(row.statusSince), started: isStarted(row),
-    schedule: row.schedule as HeartbeatView['schedule'], methods: row.methods, manual_resume: row.manualResume, first_ping_within_seconds: row.firstPingWithinSeconds,
-    uuid, ping_url: uuid === null ? null : `${hub.baseUrl}/ping/${uuid}`, ping_count: row.pingCount,
-    last_ping_at: instant(row.lastPingAt), last_duration_ms: row.lastDurationMs, expected_at: instant(row.expectedAt), down_at: instant(row.status === 'down' ? row.statusSince : row.downAt),
-    version: row.version, created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    tags: row.tags,
+    description: row.description,
+    status,
+    status_since_at: instant(row.statusSince),
+    started: isStarted(row),
+    schedule: row.schedule as HeartbeatView['schedule'],
+    methods: row.methods,
+    manual_resume: row.manualResume,
+    first_ping_within_seconds: row.firstPingWithinSeconds,
+    uuid,
+    ping_url: uuid === null ? null : `${hub.baseUrl}/ping/${uuid}`,
+    ping_count: row.pingCount,
+    last_ping_at: instant(row.lastPingAt),
+    last_duration_ms: row.lastDurationMs,
+    expected_at: instant(row.expectedAt),
+    down_at: instant(row.status === 'down' ? row.statusSince : row.downAt),
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
   }
 }

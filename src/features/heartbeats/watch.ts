@@ -44,7 +44,10 @@ class Watch implements HeartbeatWatch {
   private ringing: Promise<void> | null = null
   private stopped = false
 
-  constructor(private readonly hub: Hub, private readonly beforeRinging: () => Promise<unknown>) {
+  constructor(
+    private readonly hub: Hub,
+    private readonly beforeRinging: () => Promise<unknown>,
+  ) {
     this.alarm = new Alarm(hub, () => this.ring())
   }
 
@@ -65,7 +68,9 @@ class Watch implements HeartbeatWatch {
 
   private ring(): void {
     if (this.stopped) return
-    this.ringing ??= this.markAll().finally(() => { this.ringing = null })
+    this.ringing ??= this.markAll().finally(() => {
+      this.ringing = null
+    })
   }
 
   private async markAll(): Promise<void> {
@@ -83,8 +88,12 @@ class Watch implements HeartbeatWatch {
 }
 
 async function firstDue(hub: Hub): Promise<number | null> {
-  const [row] = await prepared(hub.read, 'first-due-heartbeat', read => read.select({ at: min(heartbeats.downAt) }).from(heartbeats)
-    .where(inArray(heartbeats.status, [...waiting]))).execute()
+  const [row] = await prepared(hub.read, 'first-due-heartbeat', read =>
+    read
+      .select({ at: min(heartbeats.downAt) })
+      .from(heartbeats)
+      .where(inArray(heartbeats.status, [...waiting])),
+  ).execute()
   return row?.at ?? null
 }
 
@@ -92,16 +101,23 @@ async function firstDue(hub: Hub): Promise<number | null> {
 async function markDue(hub: Hub): Promise<number> {
   return await record(hub, async tx => {
     const now = hub.clock.now()
-    const rows = await tx.select().from(heartbeats).where(and(lte(heartbeats.downAt, now), inArray(heartbeats.status, [...waiting])))
-      .orderBy(asc(heartbeats.downAt), asc(heartbeats.id)).limit(mostAtOnce)
+    const rows = await tx
+      .select()
+      .from(heartbeats)
+      .where(and(lte(heartbeats.downAt, now), inArray(heartbeats.status, [...waiting])))
+      .orderBy(asc(heartbeats.downAt), asc(heartbeats.id))
+      .limit(mostAtOnce)
     const audits: AuditDraft[] = []
     const events: EventDraft[] = []
     for (const row of rows) {
       const outcome = markLate(row)
       const { state, flip } = outcome
       // Of several hubs that get here, the first changes the row; a ping that was quicker has moved its due time.
-      const won = await tx.update(heartbeats).set(columnsAfter(row, outcome))
-        .where(and(eq(heartbeats.id, row.id), eq(heartbeats.status, row.status), eq(heartbeats.downAt, row.downAt!))).returning({ id: heartbeats.id })
+      const won = await tx
+        .update(heartbeats)
+        .set(columnsAfter(row, outcome))
+        .where(and(eq(heartbeats.id, row.id), eq(heartbeats.status, row.status), eq(heartbeats.downAt, row.downAt!)))
+        .returning({ id: heartbeats.id })
       if (won.length === 0 || !flip) continue
       await tx.insert(flips).values(flipRow(row.id, flip))
       const told = tell(row, state, flip, { actor: systemActor('heartbeats'), context: jobContext })

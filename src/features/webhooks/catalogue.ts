@@ -5,7 +5,8 @@ import type { EventKindView } from './shapes'
 
 /** Every kind of event, the public contract first, on one page. */
 export const listEventKinds = (): Page<EventKindView> => ({
-  data: eventKinds.map(kindView), pagination: { has_more: false, next_cursor: null },
+  data: eventKinds.map(kindView),
+  pagination: { has_more: false, next_cursor: null },
 })
 
 /** @throws Problem 404 */

@@ -50,13 +50,15 @@ export const deliverJob: JobKind<DeliverPayload> = {
 const open = ['pending', 'retrying', 'in_flight'] as const
 
 async function findDelivery(hub: Hub, payload: DeliverPayload) {
-  const [found] = await prepared(hub.read, 'webhook-delivery-to-make', read => read
-    .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, body: events.body, policy: workspaces.networkPolicy })
-    .from(webhookDeliveries)
-    .innerJoin(workspaces, eq(workspaces.id, webhookDeliveries.workspaceId))
-    .leftJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
-    .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
-    .where(eq(webhookDeliveries.id, sql.placeholder('id')))).execute({ id: payload.delivery_id })
+  const [found] = await prepared(hub.read, 'webhook-delivery-to-make', read =>
+    read
+      .select({ delivery: webhookDeliveries, endpoint: webhookEndpoints, body: events.body, policy: workspaces.networkPolicy })
+      .from(webhookDeliveries)
+      .innerJoin(workspaces, eq(workspaces.id, webhookDeliveries.workspaceId))
+      .leftJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+      .leftJoin(events, eq(events.id, webhookDeliveries.eventId))
+      .where(eq(webhookDeliveries.id, sql.placeholder('id'))),
+  ).execute({ id: payload.delivery_id })
   const stands = found && found.delivery.version === payload.version && open.includes(found.delivery.status as never)
   return stands ? found : null
 }
@@ -71,9 +73,11 @@ function putOff(delivery: Delivery, payload: DeliverPayload, now: number): JobDr
 /** Marks a delivery as in flight, unless a resend or an end came first; a resend is refused until the try has ended. */
 async function begin(hub: Hub, delivery: Delivery): Promise<boolean> {
   return await record(hub, async tx => {
-    const rows = await tx.update(webhookDeliveries)
+    const rows = await tx
+      .update(webhookDeliveries)
       .set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: hub.clock.now() })
-      .where(mine(delivery)).returning({ id: webhookDeliveries.id })
+      .where(mine(delivery))
+      .returning({ id: webhookDeliveries.id })
     return { result: rows.length === 1 }
   })
 }
@@ -95,17 +99,24 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
   const { endedAs } = delivery
   if (endedAs) {
     await move(tx, delivery, {
-      status: endedAs.status, reason: endedAs.reason, finishedAt: endedAs.finished_at, endedAs: null, updatedAt: now,
+      status: endedAs.status,
+      reason: endedAs.reason,
+      finishedAt: endedAs.finished_at,
+      endedAs: null,
+      updatedAt: now,
     })
     return told
   }
   const due = nextRetry({
-    attempt: await scheduledTries(tx, delivery.id), nowMs: now, random: Math.random, retryAfter: tried.retryAfter,
+    attempt: await scheduledTries(tx, delivery.id),
+    nowMs: now,
+    random: Math.random,
+    retryAfter: tried.retryAfter,
   })
-  if (due === null) return { ...told, ...await end(tx, hub, delivery, { status: 'exhausted', reason: tried.reason }) }
+  if (due === null) return { ...told, ...(await end(tx, hub, delivery, { status: 'exhausted', reason: tried.reason })) }
   const obstacle = obstacleOf(endpoint)
   if (obstacle === 'endpoint_deleted') {
-    return { ...told, ...await end(tx, hub, delivery, { status: 'cancelled', reason: obstacle }) }
+    return { ...told, ...(await end(tx, hub, delivery, { status: 'cancelled', reason: obstacle })) }
   }
   if (obstacle) {
     await move(tx, delivery, { status: 'held', reason: obstacle, updatedAt: now })
@@ -132,7 +143,10 @@ async function end(tx: Tx, hub: Hub, delivery: Delivery, as: { status: FinalStat
 
 /** Writes the try down. False when the delivery is gone, with its workspace. */
 async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean> {
-  const rows = await tx.update(webhookDeliveries).set({ attemptCount: tried.row.number }).where(mine(delivery))
+  const rows = await tx
+    .update(webhookDeliveries)
+    .set({ attemptCount: tried.row.number })
+    .where(mine(delivery))
     .returning({ id: webhookDeliveries.id })
   if (rows.length === 0) return false
   await tx.insert(webhookAttempts).values({ id: newId('att'), deliveryId: delivery.id, ...tried.row })
@@ -141,7 +155,9 @@ async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean
 
 /** Tries of the schedule so far: a resend takes the place of the one that waited and uses none up. */
 async function scheduledTries(tx: Tx, deliveryId: string): Promise<number> {
-  const [row] = await tx.select({ n: count() }).from(webhookAttempts)
+  const [row] = await tx
+    .select({ n: count() })
+    .from(webhookAttempts)
     .where(and(eq(webhookAttempts.deliveryId, deliveryId), eq(webhookAttempts.trigger, 'auto')))
   return Math.max(1, row!.n)
 }
@@ -150,7 +166,9 @@ async function move(tx: Tx, delivery: Delivery, to: Partial<Delivery>): Promise<
   await tx.update(webhookDeliveries).set(to).where(mine(delivery))
 }
 
-const mine = (delivery: Delivery) => and(
-  eq(webhookDeliveries.id, delivery.id), eq(webhookDeliveries.version, delivery.version),
-  inArray(webhookDeliveries.status, [...open]),
-)
+const mine = (delivery: Delivery) =>
+  and(
+    eq(webhookDeliveries.id, delivery.id),
+    eq(webhookDeliveries.version, delivery.version),
+    inArray(webhookDeliveries.status, [...open]),
+  )

@@ -17,12 +17,19 @@ import { deliveryStates, finalStates, webhookAttempts, webhookDeliveries, type F
 import { refuseTooOften } from './too-often'
 
 export const deliveryListing: Listing<Delivery> = {
-  name: 'webhook-deliveries', table: webhookDeliveries as never, id: webhookDeliveries.id, idOf: row => row.id,
+  name: 'webhook-deliveries',
+  table: webhookDeliveries as never,
+  id: webhookDeliveries.id,
+  idOf: row => row.id,
   owner: webhookDeliveries.workspaceId,
   defaultSort: '-id',
   filters: {
     status: wordsFilter(webhookDeliveries.status, deliveryStates, 'Only those of these states.'),
-    event: wordsFilter(webhookDeliveries.event, eventKinds.map(one => one.kind), 'Only those of these kinds.'),
+    event: wordsFilter(
+      webhookDeliveries.event,
+      eventKinds.map(one => one.kind),
+      'Only those of these kinds.',
+    ),
     endpoint_id: textFilter(webhookDeliveries.endpointId, 'Only those to this endpoint.'),
     event_id: textFilter(webhookDeliveries.eventId, 'Only those of this event.'),
     resource_id: textFilter(webhookDeliveries.resourceId, 'Only those about this resource.'),
@@ -37,7 +44,10 @@ export const listDeliveries = (ctx: Ctx, query: Record<string, unknown>): Promis
 /** @throws Problem 404 */
 export async function getDelivery(ctx: Ctx, id: string): Promise<WebhookDeliveryDetail> {
   const row = await deliveryOf(ctx.hub.read, ctx, id)
-  const attempts = await ctx.hub.read.select().from(webhookAttempts).where(eq(webhookAttempts.deliveryId, id))
+  const attempts = await ctx.hub.read
+    .select()
+    .from(webhookAttempts)
+    .where(eq(webhookAttempts.deliveryId, id))
     .orderBy(asc(webhookAttempts.number))
   const body = await readableBody(ctx, row)
   return { ...deliveryView(row), attempts: attempts.map(one => attemptView(one, body)) }
@@ -58,18 +68,27 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
     if (row.status === 'in_flight') throw conflict('The delivery is being tried at this moment.')
     const now = ctx.hub.clock.now()
     const endedAs = isFinal(row.status) ? { status: row.status, reason: row.reason, finished_at: row.finishedAt } : row.endedAs
-    const [changed] = await tx.update(webhookDeliveries)
+    const [changed] = await tx
+      .update(webhookDeliveries)
       .set({
-        status: 'pending', reason: null, nextAttemptAt: now, finishedAt: null, endedAs, version: row.version + 1, updatedAt: now,
+        status: 'pending',
+        reason: null,
+        nextAttemptAt: now,
+        finishedAt: null,
+        endedAs,
+        version: row.version + 1,
+        updatedAt: now,
       })
-      .where(and(
-        eq(webhookDeliveries.id, id), eq(webhookDeliveries.version, row.version), eq(webhookDeliveries.status, row.status),
-      ))
+      .where(
+        and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.version, row.version), eq(webhookDeliveries.status, row.status)),
+      )
       .returning()
     if (!changed) throw conflict('The delivery was tried at this very moment. Look at it again.')
     return {
-      result: deliveryView(changed), target: target('webhook_delivery', { id, name: row.event }),
-      before: deliveryView(row), after: deliveryView(changed),
+      result: deliveryView(changed),
+      target: target('webhook_delivery', { id, name: row.event }),
+      before: deliveryView(row),
+      after: deliveryView(changed),
       jobs: [{ ...deliverJobFor(changed, now, { manual: true }), priority: 10 }],
     }
   })
@@ -84,7 +103,9 @@ const obstacles = {
 const isFinal = (status: Delivery['status']): status is FinalState => finalStates.includes(status as never)
 
 async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery> {
-  const [row] = await read.select().from(webhookDeliveries)
+  const [row] = await read
+    .select()
+    .from(webhookDeliveries)
     .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('webhook delivery')
   return row

@@ -5,20 +5,39 @@ import type { webhookAttempts } from './tables'
 
 export function deliveryView(row: Delivery): WebhookDeliveryView {
   return {
-    id: row.id, message_id: row.messageId, event_id: row.eventId, endpoint_id: row.endpointId, event: row.event,
-    test: row.eventId === null, resource: resourceOf(row), sequence: row.sequence, occurred_at: instant(row.occurredAt),
-    status: row.status, reason: row.reason, attempt_count: row.attemptCount,
-    next_attempt_at: instant(row.nextAttemptAt), finished_at: instant(row.finishedAt),
-    version: row.version, created_at: instant(row.createdAt), updated_at: instant(row.updatedAt),
+    id: row.id,
+    message_id: row.messageId,
+    event_id: row.eventId,
+    endpoint_id: row.endpointId,
+    event: row.event,
+    test: row.eventId === null,
+    resource: resourceOf(row),
+    sequence: row.sequence,
+    occurred_at: instant(row.occurredAt),
+    status: row.status,
+    reason: row.reason,
+    attempt_count: row.attemptCount,
+    next_attempt_at: instant(row.nextAttemptAt),
+    finished_at: instant(row.finishedAt),
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
   }
 }
 
 /** @param body the delivery's body, which is the same on every try, or null when it may not be shown */
 export function attemptView(row: typeof webhookAttempts.$inferSelect, body: string | null): WebhookAttemptView {
   return {
-    id: row.id, number: row.number, trigger: row.trigger, started_at: instant(row.startedAt), duration_ms: row.durationMs,
+    id: row.id,
+    number: row.number,
+    trigger: row.trigger,
+    started_at: instant(row.startedAt),
+    duration_ms: row.durationMs,
     status_code: row.statusCode,
-    error_class: row.errorClass, error_message: row.errorMessage, request: { ...row.request, body }, response: row.response,
+    error_class: row.errorClass,
+    error_message: row.errorMessage,
+    request: { ...row.request, body },
+    response: row.response,
     timings: row.timings as WebhookAttemptView['timings'],
   }
 }

@@ -23,7 +23,10 @@ import { refuseTarget } from './target'
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing: Listing<Endpoint> = {
-  name: 'webhook-endpoints', table: webhookEndpoints as never, id: webhookEndpoints.id, idOf: row => row.id,
+  name: 'webhook-endpoints',
+  table: webhookEndpoints as never,
+  id: webhookEndpoints.id,
+  idOf: row => row.id,
   owner: webhookEndpoints.workspaceId,
   defaultSort: '-id',
   filters: {
@@ -33,7 +36,10 @@ export const endpointListing: Listing<Endpoint> = {
     },
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only those of these states.'),
     event: {
-      schema: Words(eventKinds.map(one => one.kind), { description: 'Only those that chose this kind.' }),
+      schema: Words(
+        eventKinds.map(one => one.kind),
+        { description: 'Only those that chose this kind.' },
+      ),
       where: (value, place) => chose(place(chosenPattern(value as EventKind))),
     },
     q: searchFilter([webhookEndpoints.url, webhookEndpoints.description], 'Only those whose URL or description holds this text.'),
@@ -65,12 +71,26 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
     const id = newId('whe')
     const now = ctx.hub.clock.now()
     const place = { table: 'webhook_endpoints', column: 'secret_sealed', row: id, workspaceId: ctx.workspaceId }
-    const [row] = await tx.insert(webhookEndpoints).values({
-      id, workspaceId: ctx.workspaceId, url: input.url, description: input.description ?? '', events: input.events,
-      active: input.active ?? true, status: 'enabled', disabledReason: null,
-      secretSealed: await ctx.hub.keys.seal(tx, place, secret), secretHint: `whsec_…${secret.slice(-4)}`,
-      failedAttempts: 0, goneInARow: 0, version: 1, createdAt: now, updatedAt: now,
-    }).returning()
+    const [row] = await tx
+      .insert(webhookEndpoints)
+      .values({
+        id,
+        workspaceId: ctx.workspaceId,
+        url: input.url,
+        description: input.description ?? '',
+        events: input.events,
+        active: input.active ?? true,
+        status: 'enabled',
+        disabledReason: null,
+        secretSealed: await ctx.hub.keys.seal(tx, place, secret),
+        secretHint: `whsec_…${secret.slice(-4)}`,
+        failedAttempts: 0,
+        goneInARow: 0,
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
     const view = endpointView(row!)
     return { result: { ...view, secret }, target: endpointTarget(row!), after: view }
   })
@@ -88,13 +108,19 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     requireMatch(ctx, row)
     refuseUnreadable(ctx, newlySent(row, patch))
     const now = ctx.hub.clock.now()
-    const [changed] = await tx.update(webhookEndpoints).set({ ...patch, version: row.version + 1, updatedAt: now })
-      .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.version, row.version))).returning()
+    const [changed] = await tx
+      .update(webhookEndpoints)
+      .set({ ...patch, version: row.version + 1, updatedAt: now })
+      .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.version, row.version)))
+      .returning()
     if (!changed) throw new Problem('conflict', 'The endpoint was edited at the same moment. Read it again before editing it.')
     if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
     const released = !row.active && obstacleOf(changed) === null
     return {
-      result: endpointView(changed), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed),
+      result: endpointView(changed),
+      target: endpointTarget(row),
+      before: endpointView(row),
+      after: endpointView(changed),
       jobs: released ? [releaseJobFor(changed)] : [],
     }
   })
@@ -128,14 +154,24 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
       return { result: endpointView(row), target: endpointTarget(row), reason: 'It was enabled before.' }
     }
     const now = ctx.hub.clock.now()
-    const [changed] = await tx.update(webhookEndpoints)
+    const [changed] = await tx
+      .update(webhookEndpoints)
       .set({
-        status: 'enabled', disabledReason: null, failedAttempts: 0, goneInARow: 0, version: row.version + 1, updatedAt: now,
+        status: 'enabled',
+        disabledReason: null,
+        failedAttempts: 0,
+        goneInARow: 0,
+        version: row.version + 1,
+        updatedAt: now,
       })
-      .where(eq(webhookEndpoints.id, id)).returning()
+      .where(eq(webhookEndpoints.id, id))
+      .returning()
     if (replay === 'held') await holdForSwitchOnly(tx, row, now)
     return {
-      result: endpointView(changed!), target: endpointTarget(row), before: endpointView(row), after: endpointView(changed!),
+      result: endpointView(changed!),
+      target: endpointTarget(row),
+      before: endpointView(row),
+      after: endpointView(changed!),
       jobs: replay === 'held' && changed!.active ? [releaseJobFor(changed!)] : [],
     }
   })
@@ -143,7 +179,9 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
 
 /** @throws Problem 404 */
 export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<Endpoint> {
-  const [row] = await read.select().from(webhookEndpoints)
+  const [row] = await read
+    .select()
+    .from(webhookEndpoints)
     .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.workspaceId, ctx.workspaceId)))
   if (!row) throw notFound('webhook endpoint')
   return row

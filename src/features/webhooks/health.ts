@@ -25,15 +25,21 @@ export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome):
   if (outcome.ok) {
     // Most tries succeed after others that did; they write nothing.
     const failing = or(gt(webhookEndpoints.failedAttempts, 0), gt(webhookEndpoints.goneInARow, 0))
-    await tx.update(webhookEndpoints).set({ failedAttempts: 0, goneInARow: 0 })
+    await tx
+      .update(webhookEndpoints)
+      .set({ failedAttempts: 0, goneInARow: 0 })
       .where(and(eq(webhookEndpoints.id, endpointId), failing))
     return null
   }
   const { gone, manual } = outcome
-  const [row] = await tx.update(webhookEndpoints).set({
-    failedAttempts: sql`${webhookEndpoints.failedAttempts} + ${manual ? 0 : 1}`,
-    ...(!manual && { goneInARow: gone ? sql`${webhookEndpoints.goneInARow} + 1` : 0 }),
-  }).where(eq(webhookEndpoints.id, endpointId)).returning()
+  const [row] = await tx
+    .update(webhookEndpoints)
+    .set({
+      failedAttempts: sql`${webhookEndpoints.failedAttempts} + ${manual ? 0 : 1}`,
+      ...(!manual && { goneInARow: gone ? sql`${webhookEndpoints.goneInARow} + 1` : 0 }),
+    })
+    .where(eq(webhookEndpoints.id, endpointId))
+    .returning()
   return row ?? null
 }
 
@@ -45,30 +51,48 @@ export async function disableWhenGone(tx: Tx, hub: Hub, endpoint: Endpoint | nul
   const stays = !endpoint || endpoint.status === 'disabled' || endpoint.goneInARow < goneToDisable
   if (stays) return { endpoint, audits: [], events: [] }
   const now = hub.clock.now()
-  const [after] = await tx.update(webhookEndpoints)
+  const [after] = await tx
+    .update(webhookEndpoints)
     .set({ status: 'disabled', disabledReason: 'gone', version: endpoint.version + 1, updatedAt: now })
-    .where(eq(webhookEndpoints.id, endpoint.id)).returning()
+    .where(eq(webhookEndpoints.id, endpoint.id))
+    .returning()
   await holdWaiting(tx, endpoint, 'endpoint_disabled', now)
   const { id, workspaceId, url, description, failedAttempts } = after!
   return {
     endpoint: after!,
-    audits: [{
-      workspaceId, action: 'webhooks.endpoint.disable', actor: systemActor(deliverKind), context: jobContext,
-      targets: [target('webhook_endpoint', { id, name: url })],
-      before: endpointView(endpoint), after: endpointView(after!), reason: 'It answered 410 twice in a row.',
-    }],
-    events: [{
-      workspaceId, kind: 'webhook.endpoint_disabled', resource: { type: 'webhook_endpoint', id },
-      data: {
-        endpoint: { id, url, description }, reason: 'gone', failed_attempts: failedAttempts,
-        last_success_at: instant(await lastSuccess(tx, endpoint)), disabled_at: instant(now),
+    audits: [
+      {
+        workspaceId,
+        action: 'webhooks.endpoint.disable',
+        actor: systemActor(deliverKind),
+        context: jobContext,
+        targets: [target('webhook_endpoint', { id, name: url })],
+        before: endpointView(endpoint),
+        after: endpointView(after!),
+        reason: 'It answered 410 twice in a row.',
       },
-    }],
+    ],
+    events: [
+      {
+        workspaceId,
+        kind: 'webhook.endpoint_disabled',
+        resource: { type: 'webhook_endpoint', id },
+        data: {
+          endpoint: { id, url, description },
+          reason: 'gone',
+          failed_attempts: failedAttempts,
+          last_success_at: instant(await lastSuccess(tx, endpoint)),
+          disabled_at: instant(now),
+        },
+      },
+    ],
   }
 }
 
 async function lastSuccess(tx: Tx, endpoint: Endpoint): Promise<number | null> {
-  const [row] = await tx.select({ at: max(webhookDeliveries.finishedAt) }).from(webhookDeliveries)
+  const [row] = await tx
+    .select({ at: max(webhookDeliveries.finishedAt) })
+    .from(webhookDeliveries)
     .where(and(eq(webhookDeliveries.endpointId, endpoint.id), eq(webhookDeliveries.status, 'delivered')))
   return row?.at == null ? null : Number(row.at)
 }

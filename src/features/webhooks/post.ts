@@ -61,24 +61,37 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
     )
     const taken = answer.status >= 200 && answer.status <= 299
     const response = {
-      headers: Object.fromEntries(answer.headers), body: readable(answer.body), body_truncated: answer.bodyTruncated,
+      headers: Object.fromEntries(answer.headers),
+      body: readable(answer.body),
+      body_truncated: answer.bodyTruncated,
     }
     return {
       row: {
-        ...tried, ...spent(answer.timings), statusCode: answer.status, response,
+        ...tried,
+        ...spent(answer.timings),
+        statusCode: answer.status,
+        response,
         errorClass: taken ? null : 'http_status',
         errorMessage: taken ? null : `The server answered with status ${answer.status}.`,
       },
-      reason: taken ? null : `http_${answer.status}`, gone: answer.status === 410, retryAfter: answer.headers.get('retry-after'),
+      reason: taken ? null : `http_${answer.status}`,
+      gone: answer.status === 410,
+      retryAfter: answer.headers.get('retry-after'),
     }
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
     return {
       row: {
-        ...tried, ...spent(error.timings), statusCode: null, response: null,
-        errorClass: error.errorClass, errorMessage: error.message,
+        ...tried,
+        ...spent(error.timings),
+        statusCode: null,
+        response: null,
+        errorClass: error.errorClass,
+        errorMessage: error.message,
       },
-      reason: error.errorClass, gone: false, retryAfter: null,
+      reason: error.errorClass,
+      gone: false,
+      retryAfter: null,
     }
   }
 }
@@ -105,9 +118,9 @@ function describe(delivery: Delivery, number: number, timestampSeconds: number):
 
 /** The signature headers as the log shows them: what kind they were, not what they said. */
 function redacted(signed: SignatureHeaders): Record<string, string> {
-  return Object.fromEntries(Object.entries(signed).map(([name, value]: [string, string]) => [
-    name, value.replaceAll(/([=,])[^ ]+/g, '$1[redacted]'),
-  ]))
+  return Object.fromEntries(
+    Object.entries(signed).map(([name, value]: [string, string]) => [name, value.replaceAll(/([=,])[^ ]+/g, '$1[redacted]')]),
+  )
 }
 
 function spent(timings: FetchTimings): { durationMs: number; timings: Record<string, number | null> } {

@@ -8,10 +8,22 @@ import { webhookDeliveries } from './tables'
 const mostAtOnce = 500
 
 /** Deletes deliveries, with their attempts, that ended longer ago than the plan keeps them. What is held or under way stays. */
-export const pruneDeliveries = (hub: Hub): Promise<void> => pruneByPlan(hub, 'delivery_log_days', (workspaceId, before) => record(hub, async tx => {
-  const old = await tx.select({ id: webhookDeliveries.id }).from(webhookDeliveries)
-    .where(and(eq(webhookDeliveries.workspaceId, workspaceId), lt(webhookDeliveries.finishedAt, before)))
-    .orderBy(asc(webhookDeliveries.id)).limit(mostAtOnce)
-  if (old.length > 0) await tx.delete(webhookDeliveries).where(inArray(webhookDeliveries.id, old.map(row => row.id)))
-  return { result: old.length }
-}))
+export const pruneDeliveries = (hub: Hub): Promise<void> =>
+  pruneByPlan(hub, 'delivery_log_days', (workspaceId, before) =>
+    record(hub, async tx => {
+      const old = await tx
+        .select({ id: webhookDeliveries.id })
+        .from(webhookDeliveries)
+        .where(and(eq(webhookDeliveries.workspaceId, workspaceId), lt(webhookDeliveries.finishedAt, before)))
+        .orderBy(asc(webhookDeliveries.id))
+        .limit(mostAtOnce)
+      if (old.length > 0)
+        await tx.delete(webhookDeliveries).where(
+          inArray(
+            webhookDeliveries.id,
+            old.map(row => row.id),
+          ),
+        )
+      return { result: old.length }
+    }),
+  )

@@ -3,7 +3,16 @@
  * recommends, the first at once, the last 75 h 35 min 5 s after it.
  */
 export const standardSchedule: readonly number[] = [
-  0, 5, 5 * 60, 30 * 60, 2 * 3_600, 5 * 3_600, 10 * 3_600, 14 * 3_600, 20 * 3_600, 24 * 3_600,
+  0,
+  5,
+  5 * 60,
+  30 * 60,
+  2 * 3_600,
+  5 * 3_600,
+  10 * 3_600,
+  14 * 3_600,
+  20 * 3_600,
+  24 * 3_600,
 ]
 
 /** A try that failed, and what is needed to choose the time of the next. */

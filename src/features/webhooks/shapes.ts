@@ -8,20 +8,31 @@ import { attemptTriggers, deliveryStates, endpointStates } from './tables'
 const kinds = eventKinds.map(one => one.kind)
 
 const url = Type.String({
-  minLength: 1, maxLength: 2_048, description: 'Where messages are posted. https, unless the operator allows more.',
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'Where messages are posted. https, unless the operator allows more.',
 })
 const description = Prose({ maxLength: 500, description: 'What it is for.' })
 const events = Type.Array(Words(kinds), {
-  minItems: 1, maxItems: kinds.length, uniqueItems: true,
+  minItems: 1,
+  maxItems: kinds.length,
+  uniqueItems: true,
   description: 'Kinds of event it receives, each by its name; see /v1/event-kinds.',
 })
 const active = Type.Boolean({ description: 'False pauses it: what happens meanwhile is held, and sent when it is true again.' })
 
 const exampleEndpoint = {
-  id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m', url: 'https://hooks.example.com/bailiwick', description: 'Chat room',
+  id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  url: 'https://hooks.example.com/bailiwick',
+  description: 'Chat room',
   events: ['monitor.alert'],
-  active: true, status: 'enabled', disabled_reason: null, secret_hint: 'whsec_…n2o=',
-  version: 1, created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:00.000Z',
+  active: true,
+  status: 'enabled',
+  disabled_reason: null,
+  secret_hint: 'whsec_…n2o=',
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
 }
 const endpointMembers = {
   id: Type.String({ description: 'Identifier.' }),
@@ -35,56 +46,95 @@ const endpointMembers = {
   ...editable,
 }
 export const WebhookEndpoint = Shape(endpointMembers, {
-  $id: 'WebhookEndpoint', description: 'A URL that receives events.', examples: [exampleEndpoint],
+  $id: 'WebhookEndpoint',
+  description: 'A URL that receives events.',
+  examples: [exampleEndpoint],
 })
 export const WebhookEndpointList = ListOf(WebhookEndpoint)
-export const NewWebhookEndpoint = Shape({
-  ...endpointMembers,
-  secret: Type.Optional(Type.String({ description: 'The signing secret. Told once; keep it safe.' })),
-  secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell the secret again.' })),
-}, {
-  $id: 'NewWebhookEndpoint', description: 'An endpoint that was just made, with its secret.',
-  examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
-})
-export const WebhookEndpointInput = Shape({
-  url,
-  description: Type.Optional(description),
-  events,
-  active: Type.Optional(active),
-  secret: Type.Optional(Type.String({
-    maxLength: 200,
-    description: 'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
-  })),
-}, {
-  $id: 'WebhookEndpointInput', description: 'An endpoint to make.',
-  examples: [{ url: 'https://hooks.example.com/bailiwick', description: 'Chat room', events: ['monitor.alert'] }],
-})
-export const WebhookEndpointPatch = Shape({
-  url: Type.Optional(url),
-  description: Type.Optional(description),
-  events: Type.Optional(events),
-  active: Type.Optional(active),
-}, { $id: 'WebhookEndpointPatch', description: 'What of an endpoint can be changed.', examples: [{ active: false }] })
-export const WebhookEndpointEnable = Shape({
-  replay: Type.Optional(Words(['held', 'none'], {
-    description: '`held`, the default: what was held while it was disabled is sent now. `none`: it stays held.', default: 'held',
-  })),
-}, { $id: 'WebhookEndpointEnable', description: 'How to enable an endpoint again.', examples: [{ replay: 'none' }] })
-export const WebhookTest = Shape({
-  event: Type.Optional(Words(kinds, {
-    description: 'Kind whose example is sent; the first one the endpoint chose when absent.',
-  })),
-}, { $id: 'WebhookTest', description: 'A test message to send.', examples: [{ event: 'monitor.alert' }] })
+export const NewWebhookEndpoint = Shape(
+  {
+    ...endpointMembers,
+    secret: Type.Optional(Type.String({ description: 'The signing secret. Told once; keep it safe.' })),
+    secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell the secret again.' })),
+  },
+  {
+    $id: 'NewWebhookEndpoint',
+    description: 'An endpoint that was just made, with its secret.',
+    examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
+  },
+)
+export const WebhookEndpointInput = Shape(
+  {
+    url,
+    description: Type.Optional(description),
+    events,
+    active: Type.Optional(active),
+    secret: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description:
+          'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
+      }),
+    ),
+  },
+  {
+    $id: 'WebhookEndpointInput',
+    description: 'An endpoint to make.',
+    examples: [{ url: 'https://hooks.example.com/bailiwick', description: 'Chat room', events: ['monitor.alert'] }],
+  },
+)
+export const WebhookEndpointPatch = Shape(
+  {
+    url: Type.Optional(url),
+    description: Type.Optional(description),
+    events: Type.Optional(events),
+    active: Type.Optional(active),
+  },
+  { $id: 'WebhookEndpointPatch', description: 'What of an endpoint can be changed.', examples: [{ active: false }] },
+)
+export const WebhookEndpointEnable = Shape(
+  {
+    replay: Type.Optional(
+      Words(['held', 'none'], {
+        description: '`held`, the default: what was held while it was disabled is sent now. `none`: it stays held.',
+        default: 'held',
+      }),
+    ),
+  },
+  { $id: 'WebhookEndpointEnable', description: 'How to enable an endpoint again.', examples: [{ replay: 'none' }] },
+)
+export const WebhookTest = Shape(
+  {
+    event: Type.Optional(
+      Words(kinds, {
+        description: 'Kind whose example is sent; the first one the endpoint chose when absent.',
+      }),
+    ),
+  },
+  { $id: 'WebhookTest', description: 'A test message to send.', examples: [{ event: 'monitor.alert' }] },
+)
 export type WebhookEndpointView = Static<typeof WebhookEndpoint>
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>
 export type WebhookEndpointPatch = Static<typeof WebhookEndpointPatch>
 
 const exampleDelivery = {
-  id: 'dlv_01jd8f3q7eeb9bv0w0r8c7hq2m', message_id: 'msg_01jd8f3q7eeb9bv0w0r8c7hq2m', event_id: 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m',
-  endpoint_id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m', event: 'monitor.alert', test: false,
-  resource: { type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m' }, sequence: 7, occurred_at: '2026-11-21T10:00:00.000Z',
-  status: 'retrying', reason: 'http_503', attempt_count: 1, next_attempt_at: '2026-11-21T10:00:05.412Z', finished_at: null,
-  version: 1, created_at: '2026-11-21T10:00:00.020Z', updated_at: '2026-11-21T10:00:00.104Z',
+  id: 'dlv_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  message_id: 'msg_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  event_id: 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  endpoint_id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  event: 'monitor.alert',
+  test: false,
+  resource: { type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m' },
+  sequence: 7,
+  occurred_at: '2026-11-21T10:00:00.000Z',
+  status: 'retrying',
+  reason: 'http_503',
+  attempt_count: 1,
+  next_attempt_at: '2026-11-21T10:00:05.412Z',
+  finished_at: null,
+  version: 1,
+  created_at: '2026-11-21T10:00:00.020Z',
+  updated_at: '2026-11-21T10:00:00.104Z',
 }
 const deliveryMembers = {
   id: Type.String({ description: 'Identifier; the header X-Service-Delivery.' }),
@@ -101,12 +151,14 @@ const deliveryMembers = {
   }),
   occurred_at: Instant({ description: 'When the event happened.' }),
   status: Words(deliveryStates, {
-    description: '`pending` before the first try, `in_flight` during one, `retrying` between two, `held` while the endpoint is '
-      + 'paused or disabled; `delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
+    description:
+      '`pending` before the first try, `in_flight` during one, `retrying` between two, `held` while the endpoint is ' +
+      'paused or disabled; `delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
   }),
   reason: Nullable(Type.String(), {
-    description: 'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, '
-      + '`endpoint_deleted` or `event_expired`.',
+    description:
+      'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, ' +
+      '`endpoint_deleted` or `event_expired`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
   next_attempt_at: MaybeInstant({ description: 'When it is tried next; null when no try is due.' }),
@@ -114,74 +166,121 @@ const deliveryMembers = {
   ...editable,
 }
 const milliseconds = Nullable(Type.Number(), { description: 'Milliseconds; null when not reached or not observable.' })
-export const WebhookAttempt = Shape({
-  id: Type.String({ description: 'Identifier.' }),
-  number: Type.Integer({ minimum: 1, description: 'Counts the tries of the delivery; the header X-Service-Attempt.' }),
-  trigger: Words(attemptTriggers, { description: 'What caused it: the schedule, somebody’s resend, or a test.' }),
-  started_at: Instant({ description: 'When it began.' }),
-  duration_ms: Type.Integer({ description: 'How long it took, from the DNS question to the last byte that was read.' }),
-  status_code: Nullable(Type.Integer(), { description: 'HTTP status of the answer; null when none came.' }),
-  error_class: Nullable(Type.String(), {
-    description: 'Null on success, else `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, `too_large` or '
-      + '`aborted`.',
-  }),
-  error_message: Nullable(Type.String(), { description: 'The error in a sentence.' }),
-  request: Shape({
-    url: Type.String({ description: 'Where it was posted.' }),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'Headers sent, signatures left out.' }),
-    body: Nullable(Type.String(), {
-      description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.',
+export const WebhookAttempt = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    number: Type.Integer({ minimum: 1, description: 'Counts the tries of the delivery; the header X-Service-Attempt.' }),
+    trigger: Words(attemptTriggers, { description: 'What caused it: the schedule, somebody’s resend, or a test.' }),
+    started_at: Instant({ description: 'When it began.' }),
+    duration_ms: Type.Integer({ description: 'How long it took, from the DNS question to the last byte that was read.' }),
+    status_code: Nullable(Type.Integer(), { description: 'HTTP status of the answer; null when none came.' }),
+    error_class: Nullable(Type.String(), {
+      description:
+        'Null on success, else `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, `too_large` or ' +
+        '`aborted`.',
     }),
-  }, { description: 'What was sent.' }),
-  response: Nullable(Shape({
-    headers: Type.Record(Type.String(), Type.String(), { description: 'Headers received.' }),
-    body: Type.String({ description: 'The first 16 KiB received, read as UTF-8.' }),
-    body_truncated: Type.Boolean({ description: 'Whether there was more.' }),
-  }), { description: 'What came back; null when nothing complete did.' }),
-  timings: Shape({
-    dns_ms: milliseconds, connect_ms: milliseconds, tls_ms: milliseconds, first_byte_ms: milliseconds, total_ms: milliseconds,
-  }, { description: 'How long each phase took.' }),
-}, { $id: 'WebhookAttempt', description: 'One try of a delivery.', examples: [{
-  id: 'att_01jd8f3q7eeb9bv0w0r8c7hq2m', number: 1, trigger: 'auto', started_at: '2026-11-21T10:00:00.050Z', duration_ms: 54,
-  status_code: 503,
-  error_class: 'http_status', error_message: 'The server answered with status 503.',
-  request: {
-    url: 'https://hooks.example.com/bailiwick',
-    headers: { 'X-Service-Event': 'monitor.alert', 'X-Service-Attempt': '1', 'X-Service-Signature': 'sha256=[redacted]' },
-    body: '{"event":"monitor.alert","data":{}}',
+    error_message: Nullable(Type.String(), { description: 'The error in a sentence.' }),
+    request: Shape(
+      {
+        url: Type.String({ description: 'Where it was posted.' }),
+        headers: Type.Record(Type.String(), Type.String(), { description: 'Headers sent, signatures left out.' }),
+        body: Nullable(Type.String(), {
+          description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.',
+        }),
+      },
+      { description: 'What was sent.' },
+    ),
+    response: Nullable(
+      Shape({
+        headers: Type.Record(Type.String(), Type.String(), { description: 'Headers received.' }),
+        body: Type.String({ description: 'The first 16 KiB received, read as UTF-8.' }),
+        body_truncated: Type.Boolean({ description: 'Whether there was more.' }),
+      }),
+      { description: 'What came back; null when nothing complete did.' },
+    ),
+    timings: Shape(
+      {
+        dns_ms: milliseconds,
+        connect_ms: milliseconds,
+        tls_ms: milliseconds,
+        first_byte_ms: milliseconds,
+        total_ms: milliseconds,
+      },
+      { description: 'How long each phase took.' },
+    ),
   },
-  response: { headers: { 'retry-after': '5' }, body: 'busy', body_truncated: false },
-  timings: { dns_ms: 1.2, connect_ms: 20.4, tls_ms: null, first_byte_ms: 52.1, total_ms: 54.3 },
-}] })
+  {
+    $id: 'WebhookAttempt',
+    description: 'One try of a delivery.',
+    examples: [
+      {
+        id: 'att_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        number: 1,
+        trigger: 'auto',
+        started_at: '2026-11-21T10:00:00.050Z',
+        duration_ms: 54,
+        status_code: 503,
+        error_class: 'http_status',
+        error_message: 'The server answered with status 503.',
+        request: {
+          url: 'https://hooks.example.com/bailiwick',
+          headers: { 'X-Service-Event': 'monitor.alert', 'X-Service-Attempt': '1', 'X-Service-Signature': 'sha256=[redacted]' },
+          body: '{"event":"monitor.alert","data":{}}',
+        },
+        response: { headers: { 'retry-after': '5' }, body: 'busy', body_truncated: false },
+        timings: { dns_ms: 1.2, connect_ms: 20.4, tls_ms: null, first_byte_ms: 52.1, total_ms: 54.3 },
+      },
+    ],
+  },
+)
 export const WebhookDelivery = Shape(deliveryMembers, {
-  $id: 'WebhookDelivery', description: 'An event on its way to one endpoint.', examples: [exampleDelivery],
+  $id: 'WebhookDelivery',
+  description: 'An event on its way to one endpoint.',
+  examples: [exampleDelivery],
 })
 export const WebhookDeliveryList = ListOf(WebhookDelivery)
-export const WebhookDeliveryDetail = Shape({
-  ...deliveryMembers,
-  attempts: Type.Array(WebhookAttempt, { description: 'Every try, in order.' }),
-}, {
-  $id: 'WebhookDeliveryDetail', description: 'A delivery with its tries.',
-  examples: [{ ...exampleDelivery, attempts: WebhookAttempt.examples as unknown[] }],
-})
+export const WebhookDeliveryDetail = Shape(
+  {
+    ...deliveryMembers,
+    attempts: Type.Array(WebhookAttempt, { description: 'Every try, in order.' }),
+  },
+  {
+    $id: 'WebhookDeliveryDetail',
+    description: 'A delivery with its tries.',
+    examples: [{ ...exampleDelivery, attempts: WebhookAttempt.examples as unknown[] }],
+  },
+)
 export type WebhookAttemptView = Static<typeof WebhookAttempt>
 export type WebhookDeliveryView = Static<typeof WebhookDelivery>
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
 
-export const EventKindEntry = Shape({
-  kind: Words(kinds, { description: 'Its name: `event` in the message and X-Service-Event.' }),
-  title: Type.String({ description: 'A few words.' }),
-  description: Type.String({ description: 'When it happens.' }),
-  area: Words(areas, { description: 'Choosing it, and reading its events, needs read permission on this area.' }),
-  extension: Type.Boolean({ description: 'False for the kinds of the public contract.' }),
-  version: Type.Integer({ description: 'Grows when `data` changes in a way a receiver could notice.' }),
-  schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
-  example: Type.Record(Type.String(), Type.Unknown(), { description: 'A `data` of this kind; what a test message carries.' }),
-}, { $id: 'EventKind', description: 'A kind of event that endpoints can choose.', examples: [{
-  kind: 'domain.expiring', title: 'Domain expiring', description: 'A domain is about to expire.', area: 'domains',
-  extension: false, version: 1,
-  schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
-  example: { domain: 'example.com', expires_at: '2027-01-31' },
-}] })
+export const EventKindEntry = Shape(
+  {
+    kind: Words(kinds, { description: 'Its name: `event` in the message and X-Service-Event.' }),
+    title: Type.String({ description: 'A few words.' }),
+    description: Type.String({ description: 'When it happens.' }),
+    area: Words(areas, { description: 'Choosing it, and reading its events, needs read permission on this area.' }),
+    extension: Type.Boolean({ description: 'False for the kinds of the public contract.' }),
+    version: Type.Integer({ description: 'Grows when `data` changes in a way a receiver could notice.' }),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
+    example: Type.Record(Type.String(), Type.Unknown(), { description: 'A `data` of this kind; what a test message carries.' }),
+  },
+  {
+    $id: 'EventKind',
+    description: 'A kind of event that endpoints can choose.',
+    examples: [
+      {
+        kind: 'domain.expiring',
+        title: 'Domain expiring',
+        description: 'A domain is about to expire.',
+        area: 'domains',
+        extension: false,
+        version: 1,
+        schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+        example: { domain: 'example.com', expires_at: '2027-01-31' },
+      },
+    ],
+  },
+)
 export const EventKindList = ListOf(EventKindEntry)
 export type EventKindView = Static<typeof EventKindEntry>

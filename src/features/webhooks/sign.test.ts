@@ -6,17 +6,23 @@ import { checkSecret, InvalidSecret, newSecret, signatures } from './sign'
 
 // The example of the Standard Webhooks reference libraries.
 const example = {
-  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330,
+  secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestampSeconds: 1614265330,
 }
-const verifiers = [['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as const
+const verifiers = [
+  ['standardwebhooks', StandardWebhook],
+  ['svix', SvixWebhook],
+] as const
 
 afterEach(() => {
   setSystemTime()
 })
 
 test('webhook-signature equals the example of the Standard Webhooks reference libraries', () => {
-  expect(signatures({ ...example, body: bytes('{"test": 2432232314}') })['webhook-signature'])
-    .toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  expect(signatures({ ...example, body: bytes('{"test": 2432232314}') })['webhook-signature']).toBe(
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  )
 })
 
 test('both signatures of a domain.expiring message are the published ones', () => {
@@ -33,20 +39,22 @@ test('X-Service-Signature is what a receiver computes from the raw body and the 
   const encoded = new TextEncoder().encode(secret)
   const key = await crypto.subtle.importKey('raw', encoded, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
   const digest = await crypto.subtle.sign('HMAC', key, body)
-  expect(signatures({ ...example, secret, body })['X-Service-Signature'])
-    .toBe(`sha256=${Buffer.from(digest).toString('hex')}`)
+  expect(signatures({ ...example, secret, body })['X-Service-Signature']).toBe(`sha256=${Buffer.from(digest).toString('hex')}`)
 })
 
 test.each(verifiers)('npm %s verifies what we sign, and refuses it altered', (_, Webhook) => {
-  fc.assert(fc.property(fc.json({ noUnicodeString: false }), fc.uint8Array({ minLength: 24, maxLength: 64 }), (json, key) => {
-    const secret = `whsec_${Buffer.from(key).toString('base64')}`
-    const headers = sent(secret, json)
-    const receiver = new Webhook(secret)
-    receiver.verify(json, headers)
-    expect(() => receiver.verify(`${json} `, headers)).toThrow()
-    expect(() => receiver.verify(json, { ...headers, 'webhook-id': 'msg_other' })).toThrow()
-    expect(() => new Webhook(newSecret()).verify(json, headers)).toThrow()
-  }), { numRuns: 50 })
+  fc.assert(
+    fc.property(fc.json({ noUnicodeString: false }), fc.uint8Array({ minLength: 24, maxLength: 64 }), (json, key) => {
+      const secret = `whsec_${Buffer.from(key).toString('base64')}`
+      const headers = sent(secret, json)
+      const receiver = new Webhook(secret)
+      receiver.verify(json, headers)
+      expect(() => receiver.verify(`${json} `, headers)).toThrow()
+      expect(() => receiver.verify(json, { ...headers, 'webhook-id': 'msg_other' })).toThrow()
+      expect(() => new Webhook(newSecret()).verify(json, headers)).toThrow()
+    }),
+    { numRuns: 50 },
+  )
 })
 
 test.each(verifiers)('while a rotation overlaps npm %s verifies with the old secret and with the new', (_, Webhook) => {

@@ -22,16 +22,24 @@ export function obstacleOf(endpoint: Pick<Endpoint, 'active' | 'status'> | null 
  */
 export async function heldStill(tx: Tx, endpointId: string): Promise<Endpoint | null> {
   // Writing the row is the lock that both engines have.
-  const [row] = await tx.update(webhookEndpoints).set({ version: sql`${webhookEndpoints.version}` })
-    .where(eq(webhookEndpoints.id, endpointId)).returning()
+  const [row] = await tx
+    .update(webhookEndpoints)
+    .set({ version: sql`${webhookEndpoints.version}` })
+    .where(eq(webhookEndpoints.id, endpointId))
+    .returning()
   return row ?? null
 }
 
 /** Holds what waits for an endpoint that was paused or disabled. What is in flight ends its try first. */
 export async function holdWaiting(
-  tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, reason: Obstacle, now: number,
+  tx: Tx,
+  endpoint: Pick<Endpoint, 'id' | 'workspaceId'>,
+  reason: Obstacle,
+  now: number,
 ): Promise<void> {
-  await tx.update(webhookDeliveries).set({ status: 'held', reason, nextAttemptAt: null, updatedAt: now })
+  await tx
+    .update(webhookDeliveries)
+    .set({ status: 'held', reason, nextAttemptAt: null, updatedAt: now })
     .where(waitingFor(endpoint))
 }
 
@@ -44,7 +52,9 @@ export async function cancelWaiting(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'wor
 
 /** Makes what was held while the endpoint was disabled wait for nothing but its switch. */
 export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<void> {
-  await tx.update(webhookDeliveries).set({ reason: 'endpoint_inactive', updatedAt: now })
+  await tx
+    .update(webhookDeliveries)
+    .set({ reason: 'endpoint_inactive', updatedAt: now })
     .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_disabled')))
 }
 
@@ -53,7 +63,9 @@ const releasedAtOnce = 500
 
 /** The job that sends what was held while an endpoint was switched off. */
 export const releaseJobFor = (endpoint: Pick<Endpoint, 'id'>): JobDraft => ({
-  kind: releaseKind, payload: { endpoint_id: endpoint.id }, uniqueKey: endpoint.id,
+  kind: releaseKind,
+  payload: { endpoint_id: endpoint.id },
+  uniqueKey: endpoint.id,
 })
 
 export const releaseJob: JobKind<{ endpoint_id: string }> = {
@@ -64,26 +76,44 @@ export const releaseJob: JobKind<{ endpoint_id: string }> = {
   run: async (hub, job) => async tx => {
     const endpoint = await heldStill(tx, job.payload.endpoint_id)
     if (!endpoint || obstacleOf(endpoint) !== null) return { result: undefined }
-    const held = await tx.select({ id: webhookDeliveries.id }).from(webhookDeliveries)
+    const held = await tx
+      .select({ id: webhookDeliveries.id })
+      .from(webhookDeliveries)
       .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_inactive')))
-      .orderBy(asc(webhookDeliveries.id)).limit(releasedAtOnce)
+      .orderBy(asc(webhookDeliveries.id))
+      .limit(releasedAtOnce)
     if (held.length === 0) return { result: undefined }
     const now = hub.clock.now()
-    const released = await tx.update(webhookDeliveries).set({
-      status: sql`case when ${webhookDeliveries.attemptCount} > 0 then 'retrying' else 'pending' end`, 
-      reason: null, nextAttemptAt: now, updatedAt: now,
-    }).where(inArray(webhookDeliveries.id, held.map(row => row.id))).returning()
+    const released = await tx
+      .update(webhookDeliveries)
+      .set({
+        status: sql`case when ${webhookDeliveries.attemptCount} > 0 then 'retrying' else 'pending' end`,
+        reason: null,
+        nextAttemptAt: now,
+        updatedAt: now,
+      })
+      .where(
+        inArray(
+          webhookDeliveries.id,
+          held.map(row => row.id),
+        ),
+      )
+      .returning()
     const jobs = released.map(row => deliverJobFor(row, now))
     return { result: undefined, jobs: held.length === releasedAtOnce ? [...jobs, releaseJobFor(endpoint)] : jobs }
   },
 }
 
 // The workspace is named for the index, which holds the few that wait and not the many that are done.
-const waitingFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) => and(
-  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), inArray(webhookDeliveries.status, ['pending', 'retrying']),
-  eq(webhookDeliveries.endpointId, endpoint.id),
-)
-const heldFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) => and(
-  eq(webhookDeliveries.workspaceId, endpoint.workspaceId), eq(webhookDeliveries.status, 'held'),
-  eq(webhookDeliveries.endpointId, endpoint.id),
-)
+const waitingFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) =>
+  and(
+    eq(webhookDeliveries.workspaceId, endpoint.workspaceId),
+    inArray(webhookDeliveries.status, ['pending', 'retrying']),
+    eq(webhookDeliveries.endpointId, endpoint.id),
+  )
+const heldFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) =>
+  and(
+    eq(webhookDeliveries.workspaceId, endpoint.workspaceId),
+    eq(webhookDeliveries.status, 'held'),
+    eq(webhookDeliveries.endpointId, endpoint.id),
+  )

@@ -5,81 +5,106 @@ import type { EventKind } from '../../core/events'
 
 export const endpointStates = ['enabled', 'disabled'] as const
 
-export const webhookEndpoints = table('webhook_endpoints', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull().references(() => workspaces.id, { onDelete: 'cascade' }),
-  url: text('url').notNull(),
-  description: text('description').notNull(),
-  events: json<EventKind[]>('events').notNull(),
-  active: flag('active').notNull(),
-  status: text('status', { enum: ['enabled', 'disabled'] }).notNull(),
-  disabledReason: text('disabled_reason'),
-  secretSealed: text('secret_sealed').notNull(),
-  secretHint: text('secret_hint').notNull(),
-  // Both count tries that nobody asked for by hand, and a success sets both back.
-  failedAttempts: int('failed_attempts').notNull(),
-  goneInARow: int('gone_in_a_row').notNull(),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id)])
+export const webhookEndpoints = table(
+  'webhook_endpoints',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    url: text('url').notNull(),
+    description: text('description').notNull(),
+    events: json<EventKind[]>('events').notNull(),
+    active: flag('active').notNull(),
+    status: text('status', { enum: ['enabled', 'disabled'] }).notNull(),
+    disabledReason: text('disabled_reason'),
+    secretSealed: text('secret_sealed').notNull(),
+    secretHint: text('secret_hint').notNull(),
+    // Both count tries that nobody asked for by hand, and a success sets both back.
+    failedAttempts: int('failed_attempts').notNull(),
+    goneInARow: int('gone_in_a_row').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id)],
+)
 
 export const deliveryStates = [
-  'pending', 'held', 'in_flight', 'retrying', 'delivered', 'exhausted', 'cancelled', 'expired',
+  'pending',
+  'held',
+  'in_flight',
+  'retrying',
+  'delivered',
+  'exhausted',
+  'cancelled',
+  'expired',
 ] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 /** States in which nothing more happens by itself. */
 export const finalStates = ['delivered', 'exhausted', 'cancelled', 'expired'] as const satisfies readonly DeliveryState[]
 export type FinalState = (typeof finalStates)[number]
 
-export const webhookDeliveries = table('webhook_deliveries', {
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id').notNull().references(() => workspaces.id, { onDelete: 'cascade' }),
-  // No reference: the log outlives the endpoint.
-  endpointId: text('endpoint_id').notNull(),
-  // Null for test messages, which have no event behind them.
-  eventId: text('event_id'),
-  messageId: text('message_id').notNull(),
-  event: text('event').notNull(),
-  resourceType: text('resource_type'),
-  resourceId: text('resource_id'),
-  sequence: int('sequence'),
-  occurredAt: time('occurred_at').notNull(),
-  // Only test messages carry their own body; all others send the event's bytes.
-  testBody: text('test_body'),
-  status: text('status', { enum: [...deliveryStates] as [DeliveryState, ...DeliveryState[]] }).notNull(),
-  reason: text('reason'),
-  attemptCount: int('attempt_count').notNull(),
-  nextAttemptAt: time('next_attempt_at'),
-  finishedAt: time('finished_at'),
-  // Set while a delivery that had ended is sent again: not taken now, it goes back to that end.
-  endedAs: json<{ status: FinalState; reason: string | null; finished_at: number | null } | null>('ended_as'),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
-}, t => [
-  // One delivery an event and endpoint: dispatching twice adds nothing.
-  uniqueIndex('webhook_deliveries_once').on(t.eventId, t.endpointId),
-  index('webhook_deliveries_workspace').on(t.workspaceId, t.id),
-  index('webhook_deliveries_endpoint').on(t.endpointId, t.id),
-  index('webhook_deliveries_status').on(t.workspaceId, t.status, t.id),
-])
+export const webhookDeliveries = table(
+  'webhook_deliveries',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    // No reference: the log outlives the endpoint.
+    endpointId: text('endpoint_id').notNull(),
+    // Null for test messages, which have no event behind them.
+    eventId: text('event_id'),
+    messageId: text('message_id').notNull(),
+    event: text('event').notNull(),
+    resourceType: text('resource_type'),
+    resourceId: text('resource_id'),
+    sequence: int('sequence'),
+    occurredAt: time('occurred_at').notNull(),
+    // Only test messages carry their own body; all others send the event's bytes.
+    testBody: text('test_body'),
+    status: text('status', { enum: [...deliveryStates] as [DeliveryState, ...DeliveryState[]] }).notNull(),
+    reason: text('reason'),
+    attemptCount: int('attempt_count').notNull(),
+    nextAttemptAt: time('next_attempt_at'),
+    finishedAt: time('finished_at'),
+    // Set while a delivery that had ended is sent again: not taken now, it goes back to that end.
+    endedAs: json<{ status: FinalState; reason: string | null; finished_at: number | null } | null>('ended_as'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    // One delivery an event and endpoint: dispatching twice adds nothing.
+    uniqueIndex('webhook_deliveries_once').on(t.eventId, t.endpointId),
+    index('webhook_deliveries_workspace').on(t.workspaceId, t.id),
+    index('webhook_deliveries_endpoint').on(t.endpointId, t.id),
+    index('webhook_deliveries_status').on(t.workspaceId, t.status, t.id),
+  ],
+)
 
 export const attemptTriggers = ['auto', 'manual', 'test'] as const
 export type AttemptTrigger = (typeof attemptTriggers)[number]
 
-export const webhookAttempts = table('webhook_attempts', {
-  id: text('id').primaryKey(),
-  deliveryId: text('delivery_id').notNull().references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
-  number: int('number').notNull(),
-  trigger: text('trigger', { enum: [...attemptTriggers] as [AttemptTrigger, ...AttemptTrigger[]] }).notNull(),
-  startedAt: time('started_at').notNull(),
-  durationMs: int('duration_ms').notNull(),
-  statusCode: int('status_code'),
-  errorClass: text('error_class'),
-  errorMessage: text('error_message'),
-  // Without the body: every try of a delivery sends the same bytes, and the event has them.
-  request: json<{ url: string; headers: Record<string, string> }>('request').notNull(),
-  response: json<{ headers: Record<string, string>; body: string; body_truncated: boolean } | null>('response'),
-  timings: json<Record<string, number | null>>('timings').notNull(),
-}, t => [uniqueIndex('webhook_attempts_number').on(t.deliveryId, t.number)])
+export const webhookAttempts = table(
+  'webhook_attempts',
+  {
+    id: text('id').primaryKey(),
+    deliveryId: text('delivery_id')
+      .notNull()
+      .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
+    number: int('number').notNull(),
+    trigger: text('trigger', { enum: [...attemptTriggers] as [AttemptTrigger, ...AttemptTrigger[]] }).notNull(),
+    startedAt: time('started_at').notNull(),
+    durationMs: int('duration_ms').notNull(),
+    statusCode: int('status_code'),
+    errorClass: text('error_class'),
+    errorMessage: text('error_message'),
+    // Without the body: every try of a delivery sends the same bytes, and the event has them.
+    request: json<{ url: string; headers: Record<string, string> }>('request').notNull(),
+    response: json<{ headers: Record<string, string>; body: string; body_truncated: boolean } | null>('response'),
+    timings: json<Record<string, number | null>>('timings').notNull(),
+  },
+  t => [uniqueIndex('webhook_attempts_number').on(t.deliveryId, t.number)],
+)

@@ -10,7 +10,9 @@ import { invalid } from '../../core/problem'
  * @throws Problem 422 at `#/url`, naming the class of what is wrong and never an address
  */
 export async function refuseTarget(ctx: Ctx, url: string): Promise<void> {
-  const [row] = await ctx.hub.read.select({ stored: workspaces.networkPolicy }).from(workspaces)
+  const [row] = await ctx.hub.read
+    .select({ stored: workspaces.networkPolicy })
+    .from(workspaces)
     .where(eq(workspaces.id, ctx.workspaceId))
   try {
     await egressOf(ctx.hub).vetUrl(url, networkPolicy(row!.stored, { carriesSecret: true }))

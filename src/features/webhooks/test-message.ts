@@ -23,23 +23,51 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
   refuseTooOften(ctx, 'endpoint-tests', endpointId)
   const event = kind ?? endpoint.events[0]!
   const body = JSON.stringify({ event, data: eventKind(event)!.example })
-  const [workspace] = await hub.read.select({ policy: workspaces.networkPolicy }).from(workspaces)
+  const [workspace] = await hub.read
+    .select({ policy: workspaces.networkPolicy })
+    .from(workspaces)
     .where(eq(workspaces.id, workspaceId))
   const createdAt = hub.clock.now()
   const draft: Delivery = {
-    id: newId('dlv'), workspaceId, endpointId, eventId: null, messageId: newId('msg'), event,
-    resourceType: null, resourceId: null, sequence: null, occurredAt: createdAt, testBody: body,
-    status: 'in_flight', reason: null, attemptCount: 0, nextAttemptAt: null, finishedAt: null, endedAs: null,
-    version: 1, createdAt, updatedAt: createdAt,
+    id: newId('dlv'),
+    workspaceId,
+    endpointId,
+    eventId: null,
+    messageId: newId('msg'),
+    event,
+    resourceType: null,
+    resourceId: null,
+    sequence: null,
+    occurredAt: createdAt,
+    testBody: body,
+    status: 'in_flight',
+    reason: null,
+    attemptCount: 0,
+    nextAttemptAt: null,
+    finishedAt: null,
+    endedAs: null,
+    version: 1,
+    createdAt,
+    updatedAt: createdAt,
   }
   const tried = await post(hub, { delivery: draft, endpoint, body, trigger: 'test', policy: workspace!.policy })
   return await change(ctx, 'webhooks.endpoint.test', async tx => {
     const now = hub.clock.now()
-    const [row] = await tx.insert(webhookDeliveries).values({
-      ...draft, status: tried.reason === null ? 'delivered' : 'exhausted', reason: tried.reason,
-      attemptCount: 1, finishedAt: now, updatedAt: now,
-    }).returning()
-    const [attempt] = await tx.insert(webhookAttempts).values({ id: newId('att'), deliveryId: row!.id, ...tried.row }).returning()
+    const [row] = await tx
+      .insert(webhookDeliveries)
+      .values({
+        ...draft,
+        status: tried.reason === null ? 'delivered' : 'exhausted',
+        reason: tried.reason,
+        attemptCount: 1,
+        finishedAt: now,
+        updatedAt: now,
+      })
+      .returning()
+    const [attempt] = await tx
+      .insert(webhookAttempts)
+      .values({ id: newId('att'), deliveryId: row!.id, ...tried.row })
+      .returning()
     const result = { ...deliveryView(row!), attempts: [attemptView(attempt!, body)] }
     return { result, target: endpointTarget(endpoint), reason: `${event}: ${tried.reason ?? 'delivered'}` }
   })
