@@ -4,15 +4,18 @@ import { eventKind } from '../../src/core/events'
 import { raiseAlert } from '../support/receiver'
 import { world, type World } from '../support/world'
 
-
-const raiseExpiring = ({ hub, acme }: World) => record(hub, async () => ({
-  result: undefined,
-  events: [{
-    workspaceId: acme.workspaceId, kind: 'domain.expiring' as const,
-    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
-    data: { domain: 'example.com', expires_at: '2027-01-31' },
-  }],
-}))
+const raiseExpiring = ({ hub, acme }: World) =>
+  record(hub, async () => ({
+    result: undefined,
+    events: [
+      {
+        workspaceId: acme.workspaceId,
+        kind: 'domain.expiring' as const,
+        resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
+        data: { domain: 'example.com', expires_at: '2027-01-31' },
+      },
+    ],
+  }))
 
 test('events are listed newest first, each as its kind tells it', async () => {
   const here = await world()
@@ -22,11 +25,16 @@ test('events are listed newest first, each as its kind tells it', async () => {
   await raiseAlert(here)
   const { body } = await here.acme.call('GET', '/v1/events')
   expect(body.data.map((one: any) => [one.kind, one.sequence])).toEqual([
-    ['monitor.alert', 2], ['monitor.alert', 1], ['domain.expiring', 1],
+    ['monitor.alert', 2],
+    ['monitor.alert', 1],
+    ['domain.expiring', 1],
   ])
   expect(body.data[2]).toEqual({
-    id: expect.stringMatching(/^evt_/), kind: 'domain.expiring', occurred_at: '2026-11-21T10:00:00.000Z',
-    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' }, sequence: 1,
+    id: expect.stringMatching(/^evt_/),
+    kind: 'domain.expiring',
+    occurred_at: '2026-11-21T10:00:00.000Z',
+    resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
+    sequence: 1,
     data: { domain: 'example.com', expires_at: '2027-01-31' },
   })
   expect(body.data[0].data).toEqual(eventKind('monitor.alert')!.example)

@@ -6,7 +6,13 @@ import { renewPresence } from '../../src/hub/presence'
 import { jobKinds } from '../../src/hub/jobs'
 import { world } from '../support/world'
 
-const everythingWell = { database: { status: 'ok', detail: null }, migrations: { status: 'ok', detail: null }, master_key: { status: 'ok', detail: null }, jobs: { status: 'ok', detail: null }, presence: { status: 'ok', detail: null } }
+const everythingWell = {
+  database: { status: 'ok', detail: null },
+  migrations: { status: 'ok', detail: null },
+  master_key: { status: 'ok', detail: null },
+  jobs: { status: 'ok', detail: null },
+  presence: { status: 'ok', detail: null },
+}
 
 test('a hub that serves is alive and ready', async () => {
   const { stranger } = await world()
@@ -46,7 +52,10 @@ test('a finding is kept for a second, so that nobody can make the hub ask its da
 
 test('a database made with another master key is not ready', async () => {
   const { stranger, hub } = await world()
-  await record(hub, async tx => { await tx.update(instanceFacts).set({ value: 'another.key.here' }); return { result: undefined } })
+  await record(hub, async tx => {
+    await tx.update(instanceFacts).set({ value: 'another.key.here' })
+    return { result: undefined }
+  })
   const answer = await stranger.call('GET', '/readyz')
   expect(answer.status).toBe(503)
   expect(answer.body.checks.master_key.status).toBe('failing')
@@ -59,19 +68,28 @@ test('jobs that nobody takes are found', async () => {
   await record(hub, async tx => {
     const now = clock.now()
     const counts = { priority: 100, attempts: 0, lostRuns: 0 }
-    await tx.insert(jobs).values({ id: 'job_forgotten', kind, lane: '', state: 'ready', ...counts, runAt: now, payload: {}, createdAt: now })
+    await tx
+      .insert(jobs)
+      .values({ id: 'job_forgotten', kind, lane: '', state: 'ready', ...counts, runAt: now, payload: {}, createdAt: now })
     return { result: undefined }
   })
   expect((await stranger.call('GET', '/readyz')).status).toBe(200)
   clock.advance(31_000)
   await renewPresence(hub)
   const answer = await stranger.call('GET', '/readyz')
-  expect(answer.body.checks.jobs).toEqual({ status: 'failing', detail: `Jobs of the kind ${kind} are due and nobody takes them.` })
+  expect(answer.body.checks.jobs).toEqual({
+    status: 'failing',
+    detail: `Jobs of the kind ${kind} are due and nobody takes them.`,
+  })
 })
 
 test('a database that is gone is told without what its error says', async () => {
   const { stranger, hub } = await world()
-  const broken = new Proxy(hub.read, { get: () => () => { throw new Error('password of postgres://ada:secret@db is wrong') } })
+  const broken = new Proxy(hub.read, {
+    get: () => () => {
+      throw new Error('password of postgres://ada:secret@db is wrong')
+    },
+  })
   hub.read = broken
   const answer = await stranger.call('GET', '/readyz')
   expect(answer.status).toBe(503)
@@ -97,11 +115,18 @@ test('figures name routes by their pattern and jobs by their kind', async () => 
   expect(lines).toContain(`bailiwick_jobs{kind="${jobKinds[0]!.kind}",state="failed"} 0`)
   expect(lines).toContain(`bailiwick_jobs_running{kind="${jobKinds[0]!.kind}"} 0`)
   expect(answer.text).not.toContain('tok_')
-  for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'process_open_fds', 'process_start_time_seconds', 'nodejs_heap_size_used_bytes']) {
+  for (const name of [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_open_fds',
+    'process_start_time_seconds',
+    'nodejs_heap_size_used_bytes',
+  ]) {
     expect([name, Number(lines.find(line => line.startsWith(`${name} `))?.split(' ')[1]) > 0]).toEqual([name, true])
   }
   // Prometheus refuses a scrape whole when one line is wrong.
-  for (const line of lines.filter(one => one !== '' && !one.startsWith('#'))) expect(line).toMatch(/^[a-z_]+(\{([a-z]+="[^"\n]*",?)*\})? -?\d+(\.\d+)?(e[+-]?\d+)?$/)
+  for (const line of lines.filter(one => one !== '' && !one.startsWith('#')))
+    expect(line).toMatch(/^[a-z_]+(\{([a-z]+="[^"\n]*",?)*\})? -?\d+(\.\d+)?(e[+-]?\d+)?$/)
 })
 
 test('two hubs in one process count for themselves', async () => {
@@ -129,12 +154,22 @@ test('a proxy on this machine that nobody declared is no caller of this machine'
 })
 
 test('the token of the setting opens the figures from anywhere, and no other does', async () => {
-  const { stranger } = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1', BAILIWICK_METRICS_TOKEN: 'open-sesame', BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3' })
-  const from = (authorization?: string) => stranger.call('GET', '/metrics', undefined, { 'x-forwarded-for': '192.0.2.7', ...(authorization && { authorization }) })
+  const { stranger } = await world({
+    BAILIWICK_TRUSTED_PROXIES: '127.0.0.1',
+    BAILIWICK_METRICS_TOKEN: 'open-sesame',
+    BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3',
+  })
+  const from = (authorization?: string) =>
+    stranger.call('GET', '/metrics', undefined, { 'x-forwarded-for': '192.0.2.7', ...(authorization && { authorization }) })
   expect((await from('Bearer open-sesame')).status).toBe(200)
   const none = await from()
-  expect([none.status, none.body.code, none.headers.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer realm="bailiwick metrics"'])
-  for (const wrong of ['open-sesam', 'open-sesame2', 'OPEN-SESAME']) expect((await from(`Bearer ${wrong}`)).body.code).toBe('invalid_token')
+  expect([none.status, none.body.code, none.headers.get('www-authenticate')]).toEqual([
+    401,
+    'unauthenticated',
+    'Bearer realm="bailiwick metrics"',
+  ])
+  for (const wrong of ['open-sesam', 'open-sesame2', 'OPEN-SESAME'])
+    expect((await from(`Bearer ${wrong}`)).body.code).toBe('invalid_token')
   expect((await from('Bearer guess')).status).toBe(429)
   expect((await from('Bearer open-sesame')).status).toBe(200)
 })

@@ -20,7 +20,15 @@ describe('heartbeats', () => {
   test('a new one has its ping address, a slug of its name and waits without alert', async () => {
     const w = await world()
     const hb = await made(w)
-    expect(hb).toMatchObject({ status: 'new', slug: 'nightly-backup', started: false, methods: 'any', expected_at: null, down_at: null, version: 1 })
+    expect(hb).toMatchObject({
+      status: 'new',
+      slug: 'nightly-backup',
+      started: false,
+      methods: 'any',
+      expected_at: null,
+      down_at: null,
+      version: 1,
+    })
     expect(hb.ping_url).toBe(`http://127.0.0.1:8484/ping/${hb.uuid}`)
     await w.pass(400 * 86_400_000)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('new')
@@ -56,7 +64,11 @@ describe('heartbeats', () => {
     expect(await w.happened()).toEqual(['monitor.recovered'])
     expect(await w.audited()).toEqual(['heartbeat.recover'])
     const flips = await w.acme.call('GET', `/v1/heartbeats/${hb.id}/flips`)
-    expect(flips.body.data.map((one: any) => `${one.from} ${one.to} ${one.reason}`)).toEqual(['down up ping', 'up down late', 'new up ping'])
+    expect(flips.body.data.map((one: any) => `${one.from} ${one.to} ${one.reason}`)).toEqual([
+      'down up ping',
+      'up down late',
+      'new up ping',
+    ])
   })
 
   test('a job that reports its failure is down at once, without a second alert while it stays so', async () => {
@@ -68,7 +80,11 @@ describe('heartbeats', () => {
     expect(await ping(w, `/ping/${hb.uuid}/0`)).toBe('200 OK')
     expect(await w.happened()).toEqual(['monitor.recovered'])
     const pings = await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)
-    expect(pings.body.data.map((one: any) => [one.n, one.kind, one.exit_status])).toEqual([[3, 'success', 0], [2, 'fail', 3], [1, 'fail', null]])
+    expect(pings.body.data.map((one: any) => [one.n, one.kind, one.exit_status])).toEqual([
+      [3, 'success', 0],
+      [2, 'fail', 3],
+      [1, 'fail', null],
+    ])
   })
 
   test('a run that does not finish within the grace time is down', async () => {
@@ -140,12 +156,25 @@ describe('heartbeats', () => {
   test('a patch is merged: members of the schedule one by one, null for what a new one would have', async () => {
     const w = await world()
     const hb = await made(w, { description: 'notes', tags: ['prod'], slug: 'other' })
-    const patch = async (body: object) => (await w.acme.call('PATCH', `/v1/heartbeats/${hb.id}`, body))
+    const patch = async (body: object) => await w.acme.call('PATCH', `/v1/heartbeats/${hb.id}`, body)
     expect((await patch({ schedule: { grace_seconds: 120 } })).body.schedule).toEqual(period(60, 120))
-    expect((await patch({ schedule: { kind: 'cron', expression: '0 2 * * *', timezone: 'UTC' } })).body.schedule).toEqual({ kind: 'cron', expression: '0 2 * * *', timezone: 'UTC', grace_seconds: 120 })
-    expect((await patch({ description: null, tags: null, slug: null })).body).toMatchObject({ description: '', tags: [], slug: 'nightly-backup' })
+    expect((await patch({ schedule: { kind: 'cron', expression: '0 2 * * *', timezone: 'UTC' } })).body.schedule).toEqual({
+      kind: 'cron',
+      expression: '0 2 * * *',
+      timezone: 'UTC',
+      grace_seconds: 120,
+    })
+    expect((await patch({ description: null, tags: null, slug: null })).body).toMatchObject({
+      description: '',
+      tags: [],
+      slug: 'nightly-backup',
+    })
     const lacking = await patch({ schedule: { kind: 'period' } })
-    expect([lacking.status, lacking.body.errors[0].pointer, lacking.body.errors[0].code]).toEqual([422, '#/schedule/period_seconds', 'required'])
+    expect([lacking.status, lacking.body.errors[0].pointer, lacking.body.errors[0].code]).toEqual([
+      422,
+      '#/schedule/period_seconds',
+      'required',
+    ])
     expect((await patch({ schedule: { timezone: null } })).status).toBe(422)
     expect((await patch({ name: null })).status).toBe(422)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.schedule.kind).toBe('cron')
@@ -157,7 +186,12 @@ describe('heartbeats', () => {
     const at = (seconds: number) => new Date(Date.parse('2026-11-21T10:00:00Z') + seconds * 1000).toISOString()
     await ping(w, `/ping/${hb.uuid}`)
     await w.pass(70_000)
-    expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'down', status_since_at: at(70), down_at: at(70), expected_at: null })
+    expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({
+      status: 'down',
+      status_since_at: at(70),
+      down_at: at(70),
+      expected_at: null,
+    })
     const [alert] = (await w.acme.call('GET', '/v1/events?kind=monitor.alert')).body.data
     expect(alert.data.heartbeat).toMatchObject({ last_ping_at: at(0), expected_at: at(60), down_at: at(70) })
     await ping(w, `/ping/${hb.uuid}`)
@@ -183,9 +217,21 @@ describe('heartbeats', () => {
 
   test('what breaks a rule is named with its place', async () => {
     const w = await world()
-    const bad = await w.acme.call('POST', '/v1/heartbeats', { name: '', schedule: { kind: 'period', period_seconds: 4, grace_seconds: 1.5, extra: 1 }, tags: ['UPPER'], colour: 'red' })
+    const bad = await w.acme.call('POST', '/v1/heartbeats', {
+      name: '',
+      schedule: { kind: 'period', period_seconds: 4, grace_seconds: 1.5, extra: 1 },
+      tags: ['UPPER'],
+      colour: 'red',
+    })
     expect(bad.status).toBe(422)
-    expect(bad.body.errors.map((one: any) => one.pointer).sort()).toEqual(['#/colour', '#/name', '#/schedule/extra', '#/schedule/grace_seconds', '#/schedule/period_seconds', '#/tags/0'])
+    expect(bad.body.errors.map((one: any) => one.pointer).sort()).toEqual([
+      '#/colour',
+      '#/name',
+      '#/schedule/extra',
+      '#/schedule/grace_seconds',
+      '#/schedule/period_seconds',
+      '#/tags/0',
+    ])
     for (const [schedule, pointer] of [
       [{ kind: 'cron', expression: '* * * *', timezone: 'UTC', grace_seconds: 60 }, '#/schedule/expression'],
       [{ kind: 'cron', expression: '0 0 30 2 *', timezone: 'UTC', grace_seconds: 60 }, '#/schedule/expression'],
@@ -204,8 +250,14 @@ describe('heartbeats', () => {
 
   test('cron is read in its zone, and calendar events by systemd’s rules', async () => {
     const w = await world() // 2026-11-21T10:00Z is a Saturday
-    const cron = await made(w, { name: 'c', schedule: { kind: 'cron', expression: '30 2 * * *', timezone: 'Europe/Paris', grace_seconds: 60 } })
-    const calendar = await made(w, { name: 'd', schedule: { kind: 'calendar', expression: 'Mon..Fri 09:00', timezone: 'America/New_York', grace_seconds: 60 } })
+    const cron = await made(w, {
+      name: 'c',
+      schedule: { kind: 'cron', expression: '30 2 * * *', timezone: 'Europe/Paris', grace_seconds: 60 },
+    })
+    const calendar = await made(w, {
+      name: 'd',
+      schedule: { kind: 'calendar', expression: 'Mon..Fri 09:00', timezone: 'America/New_York', grace_seconds: 60 },
+    })
     await ping(w, `/ping/${cron.uuid}`)
     await ping(w, `/ping/${calendar.uuid}`)
     expect((await w.acme.call('GET', `/v1/heartbeats/${cron.id}`)).body.expected_at).toBe('2026-11-22T01:30:00.000Z')
@@ -215,8 +267,21 @@ describe('heartbeats', () => {
   test('another workspace does not find it', async () => {
     const w = await world()
     const hb = await made(w)
-    for (const [method, path] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['POST', '/pause'], ['POST', '/rotate'], ['GET', '/pings'], ['GET', '/flips'], ['GET', '/pings/1']] as const) {
-      const answer = await w.rival.call(method, `/v1/heartbeats/${hb.id}${path}`, method === 'PATCH' ? { name: 'mine' } : undefined)
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/pause'],
+      ['POST', '/rotate'],
+      ['GET', '/pings'],
+      ['GET', '/flips'],
+      ['GET', '/pings/1'],
+    ] as const) {
+      const answer = await w.rival.call(
+        method,
+        `/v1/heartbeats/${hb.id}${path}`,
+        method === 'PATCH' ? { name: 'mine' } : undefined,
+      )
       expect([method, path, answer.status]).toEqual([method, path, 404])
     }
   })
@@ -225,7 +290,10 @@ describe('heartbeats', () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { heartbeats: 1 })
     const input = { name: 'a', schedule: period(60, 10) }
-    const [one, two] = await Promise.all([w.rival.call('POST', '/v1/heartbeats', input), w.rival.call('POST', '/v1/heartbeats', input)])
+    const [one, two] = await Promise.all([
+      w.rival.call('POST', '/v1/heartbeats', input),
+      w.rival.call('POST', '/v1/heartbeats', input),
+    ])
     expect([one.status, two.status].sort()).toEqual([201, 403])
     const refused = one.status === 403 ? one : two
     expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'heartbeats', max: 1, used: 1, plan: 'pro' })
@@ -241,14 +309,26 @@ describe('heartbeats', () => {
     expect(again.headers.get('location')).toBe(first.headers.get('location'))
     expect(again.body).toMatchObject({ id: first.body.id, uuid: null, ping_url: null, secret_shown_before: true })
     expect((await w.acme.call('GET', '/v1/heartbeats')).body.data).toHaveLength(1)
-    const other = await w.acme.call('POST', '/v1/heartbeats', { name: 'b', schedule: period(60, 10) }, { 'idempotency-key': 'k1' })
+    const other = await w.acme.call(
+      'POST',
+      '/v1/heartbeats',
+      { name: 'b', schedule: period(60, 10) },
+      { 'idempotency-key': 'k1' },
+    )
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
   test('pages walk over every heartbeat once, in any order and with filters', async () => {
     const w = await world()
-    for (let i = 0; i < 23; i++) await w.acme.call('POST', '/v1/heartbeats', { name: `job ${i % 7}`, tags: i % 2 ? ['odd'] : [], schedule: period(60, 10) })
-    for (const [query, expected] of [['', 23], ['&sort=name', 23], ['&sort=-name,created_at', 23], ['&tag=odd&sort=name', 11], ['&q=JOB%201', 4]] as const) {
+    for (let i = 0; i < 23; i++)
+      await w.acme.call('POST', '/v1/heartbeats', { name: `job ${i % 7}`, tags: i % 2 ? ['odd'] : [], schedule: period(60, 10) })
+    for (const [query, expected] of [
+      ['', 23],
+      ['&sort=name', 23],
+      ['&sort=-name,created_at', 23],
+      ['&tag=odd&sort=name', 11],
+      ['&q=JOB%201', 4],
+    ] as const) {
       const seen: string[] = []
       let cursor: string | null = ''
       while (cursor !== null) {
@@ -260,8 +340,14 @@ describe('heartbeats', () => {
     }
     const page = (await w.acme.call('GET', '/v1/heartbeats?limit=5&sort=name&include=total')).body
     expect(page.pagination.total).toBe(23)
-    for (const [bad, code] of [['limit=0', 'invalid_parameter'], ['limit=x', 'invalid_parameter'], ['colour=red', 'unknown_parameter'], ['sort=colour', 'invalid_parameter'],
-      [`sort=-name&cursor=${page.pagination.next_cursor}`, 'invalid_cursor'], [`sort=name&cursor=${page.pagination.next_cursor}x`, 'invalid_cursor']] as const) {
+    for (const [bad, code] of [
+      ['limit=0', 'invalid_parameter'],
+      ['limit=x', 'invalid_parameter'],
+      ['colour=red', 'unknown_parameter'],
+      ['sort=colour', 'invalid_parameter'],
+      [`sort=-name&cursor=${page.pagination.next_cursor}`, 'invalid_cursor'],
+      [`sort=name&cursor=${page.pagination.next_cursor}x`, 'invalid_cursor'],
+    ] as const) {
       const answer = await w.acme.call('GET', `/v1/heartbeats?${bad}`)
       expect([bad, answer.status, answer.body.code]).toEqual([bad, 400, code])
     }

@@ -21,8 +21,14 @@ async function leaveRow(here: World, key: string, runningIn: string | null, answ
   const fingerprint = sha256Hex(`POST\n/v1/tokens\n\n${JSON.stringify(ci)}`)
   await record(here.hub, async tx => {
     await tx.insert(idempotencyKeys).values({
-      workspaceId: here.acme.workspaceId, method: 'POST', path: '/v1/tokens', key, fingerprint, runningIn,
-      createdAt: here.clock.now(), ...answer,
+      workspaceId: here.acme.workspaceId,
+      method: 'POST',
+      path: '/v1/tokens',
+      key,
+      fingerprint,
+      runningIn,
+      createdAt: here.clock.now(),
+      ...answer,
     })
     return { result: undefined }
   })
@@ -101,7 +107,8 @@ test('a body that a verb refuses may be put right under the same key', async () 
   const right = await post(here.acme, 'k1')
   expect([right.status, isReplay(right)]).toEqual([201, false])
   const cron = (expression: string) => ({
-    name: 'night', schedule: { kind: 'cron', expression, timezone: 'UTC', grace_seconds: 60 },
+    name: 'night',
+    schedule: { kind: 'cron', expression, timezone: 'UTC', grace_seconds: 60 },
   })
   const bad = await post(here.acme, 'k2', cron('0 0 30 2 *'), '/v1/heartbeats')
   expect([bad.status, bad.body.errors[0].pointer]).toEqual([422, '#/schedule/expression'])
@@ -220,7 +227,8 @@ test('a key of wrong form is refused, and reaches no audit entry', async () => {
   }
   await post(here.acme, 'x'.repeat(255))
   const kept = (await here.hub.read.select().from(auditEntries).where(eq(auditEntries.workspaceId, here.acme.workspaceId)))
-    .map(entry => entry.context.idempotency_key).filter(key => key !== null)
+    .map(entry => entry.context.idempotency_key)
+    .filter(key => key !== null)
   expect(kept).toEqual(['x'.repeat(255)])
 })
 

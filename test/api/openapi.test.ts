@@ -14,9 +14,13 @@ import { world } from '../support/world'
 
 const golden = join(import.meta.dir, '../golden/openapi.json')
 const document = await openapiDocument('https://hub.example.net')
-const specs = [...apiAreas, ...ingestAreas].flatMap(area => area.routes)
-  .map(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route']).filter(spec => spec !== undefined)
-const operations = Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
+const specs = [...apiAreas, ...ingestAreas]
+  .flatMap(area => area.routes)
+  .map(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route'])
+  .filter(spec => spec !== undefined)
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
 
 test('the description is the one that was reviewed; UPDATE_GOLDEN=1 takes on a change', async () => {
   const text = `${JSON.stringify(document, null, 2)}\n`
@@ -32,13 +36,28 @@ test('it breaks none of Redocly’s strict rules, as it is served', async () => 
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-openapi-'))
   try {
     await Bun.write(join(folder, 'openapi.json'), served.text)
-    const lint = Bun.spawn([
-      process.execPath, 'node_modules/@redocly/cli/bin/cli.js', 'lint', join(folder, 'openapi.json'), '--config', 'src/hub/redocly.yaml', '--format', 'json',
-    ], {
-      cwd: join(import.meta.dir, '../..'), stdout: 'pipe', stderr: 'pipe',
-      env: { PATH: process.env.PATH, HOME: folder, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
-    })
-    const { totals, problems } = await new Response(lint.stdout).json() as { totals: object; problems: { ruleId: string; message: string; location: { pointer: string }[] }[] }
+    const lint = Bun.spawn(
+      [
+        process.execPath,
+        'node_modules/@redocly/cli/bin/cli.js',
+        'lint',
+        join(folder, 'openapi.json'),
+        '--config',
+        'src/hub/redocly.yaml',
+        '--format',
+        'json',
+      ],
+      {
+        cwd: join(import.meta.dir, '../..'),
+        stdout: 'pipe',
+        stderr: 'pipe',
+        env: { PATH: process.env.PATH, HOME: folder, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    )
+    const { totals, problems } = (await new Response(lint.stdout).json()) as {
+      totals: object
+      problems: { ruleId: string; message: string; location: { pointer: string }[] }[]
+    }
     expect(problems.map(one => `${one.ruleId}: ${one.message} at ${one.location[0]?.pointer}`)).toEqual([])
     expect(totals).toEqual({ errors: 0, warnings: 0, ignored: 0 })
     expect(await lint.exited).toBe(0)
@@ -60,8 +79,14 @@ test('it is served to strangers, names the address of the hub, and is not sent t
 })
 
 test('it has every route and nothing else, with the guard and the audit action of each', () => {
-  const described = operations.map(({ path, method, operation }) => `${method.toUpperCase()} ${path} ${operation['x-permission'] ?? ''} ${operation['x-audit-action'] ?? ''}`)
-  const real = specs.map(spec => `${spec.method} ${spec.path.replaceAll(/:(\w+)/g, '{$1}')} ${spec.guard.includes('.') ? spec.guard : ''} ${spec.action ?? ''}`)
+  const described = operations.map(
+    ({ path, method, operation }) =>
+      `${method.toUpperCase()} ${path} ${operation['x-permission'] ?? ''} ${operation['x-audit-action'] ?? ''}`,
+  )
+  const real = specs.map(
+    spec =>
+      `${spec.method} ${spec.path.replaceAll(/:(\w+)/g, '{$1}')} ${spec.guard.includes('.') ? spec.guard : ''} ${spec.action ?? ''}`,
+  )
   expect(described.sort()).toEqual(real.sort())
 })
 
@@ -69,14 +94,25 @@ test('a caller who must be known is described as one', () => {
   for (const { operation } of operations) {
     const spec = specs.find(one => one.operationId === operation.operationId)!
     const known = spec.guard !== 'anyone' && spec.guard !== 'ingest'
-    expect([operation.operationId, operation.security]).toEqual([operation.operationId, known ? [{ token: [] }, { session: [] }] : []])
-    if (known) expect([operation.operationId, Object.keys(operation.responses)]).toEqual([operation.operationId, expect.arrayContaining(['400', '401', '403', '404', '429', '500'])])
+    expect([operation.operationId, operation.security]).toEqual([
+      operation.operationId,
+      known ? [{ token: [] }, { session: [] }] : [],
+    ])
+    if (known)
+      expect([operation.operationId, Object.keys(operation.responses)]).toEqual([
+        operation.operationId,
+        expect.arrayContaining(['400', '401', '403', '404', '429', '500']),
+      ])
   }
 })
 
 test('the codes of errors are the closed list', () => {
   expect(document.components.schemas.Problem!.properties.code.enum).toEqual(Object.keys(problemKinds))
-  const named = new Set(JSON.stringify([document.components.responses, operations.map(one => one.operation.responses)]).match(/(?<=`)[a-z_]+(?=`[,.])/g))
+  const named = new Set(
+    JSON.stringify([document.components.responses, operations.map(one => one.operation.responses)]).match(
+      /(?<=`)[a-z_]+(?=`[,.])/g,
+    ),
+  )
   for (const code of named) expect(Object.keys(problemKinds)).toContain(code)
 })
 
@@ -104,14 +140,34 @@ test('answers that the description does not have are found', async () => {
   const { acme } = await world()
   const made = await acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.read'] })
   const answer = (status: number, headers: Record<string, string> = {}) =>
-    new Response(null, { status, headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', etag: '"1.a"', location: '/v1/tokens/x', ...headers } })
+    new Response(null, {
+      status,
+      headers: {
+        'content-type': 'application/json',
+        'x-request-id': 'req_1',
+        etag: '"1.a"',
+        location: '/v1/tokens/x',
+        ...headers,
+      },
+    })
   const { id, ...without } = made.body
   expect(() => checkAnswer('POST', '/v1/tokens', answer(201), made.body)).not.toThrow()
   expect(() => checkAnswer('POST', '/v1/tokens', answer(200), made.body)).toThrow('a status that the document does not have')
   expect(() => checkAnswer('POST', '/v1/tokens', answer(201), without)).toThrow("must have required property 'id'")
   expect(() => checkAnswer('POST', '/v1/tokens', answer(201), { ...made.body, secret_thing: 1 })).toThrow('secret_thing')
-  expect(() => checkAnswer('POST', '/v1/tokens', answer(201, { 'content-type': 'application/xml' }), made.body)).toThrow('as application/xml')
-  expect(() => checkAnswer('GET', `/v1/tokens/${id}`, new Response(null, { headers: { 'content-type': 'application/json', 'x-request-id': 'req_1' } }), without)).toThrow('without the header ETag')
+  expect(() => checkAnswer('POST', '/v1/tokens', answer(201, { 'content-type': 'application/xml' }), made.body)).toThrow(
+    'as application/xml',
+  )
+  expect(() =>
+    checkAnswer(
+      'GET',
+      `/v1/tokens/${id}`,
+      new Response(null, { headers: { 'content-type': 'application/json', 'x-request-id': 'req_1' } }),
+      without,
+    ),
+  ).toThrow('without the header ETag')
   expect(() => checkAnswer('GET', '/v1/nonsense', answer(200), {})).toThrow('no such operation')
-  expect(() => checkAnswer('GET', '/v1/nonsense', answer(404, { 'content-type': 'application/problem+json' }), { code: 'not_found' })).toThrow('does not fit')
+  expect(() =>
+    checkAnswer('GET', '/v1/nonsense', answer(404, { 'content-type': 'application/problem+json' }), { code: 'not_found' }),
+  ).toThrow('does not fit')
 })

@@ -3,7 +3,17 @@ import { problemKinds } from '../../src/core/problem'
 import { pages } from '../../src/docs'
 import { world } from '../support/world'
 
-const addresses = ['/', '/setup', '/login', '/docs', ...pages.map(page => `/docs/${page.slug}`), ...Object.keys(problemKinds).map(code => `/problems/${code}`), '/swagger', '/docs/none', '/problems/none']
+const addresses = [
+  '/',
+  '/setup',
+  '/login',
+  '/docs',
+  ...pages.map(page => `/docs/${page.slug}`),
+  ...Object.keys(problemKinds).map(code => `/problems/${code}`),
+  '/swagger',
+  '/docs/none',
+  '/problems/none',
+]
 
 test('every page is served with scripts from this address alone, and cannot be framed', async () => {
   const { stranger } = await world()
@@ -17,7 +27,10 @@ test('every page is served with scripts from this address alone, and cannot be f
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('referrer-policy')).toBe('same-origin')
     // What the policy would refuse must not be there: scripts and styles in the page, handlers in attributes, other sites.
-    expect([address, text.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>|<style|\sstyle=|\son[a-z]+="|(?:src|<link[^>]* href)="https?:/g)]).toEqual([address, null])
+    expect([
+      address,
+      text.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>|<style|\sstyle=|\son[a-z]+="|(?:src|<link[^>]* href)="https?:/g),
+    ]).toEqual([address, null])
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/)
     expect(text).toMatch(/<title>[^<]+<\/title>/)
   }
@@ -45,7 +58,9 @@ test('assets have their type, are packed for who can unpack them, and are not se
   expect(packed.headers.get('vary')).toBe('Accept-Encoding')
   const refused = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip;q=0' })
   expect(refused.headers.get('content-encoding')).toBeNull()
-  const again = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'if-none-match': plain.headers.get('etag')! })
+  const again = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, {
+    'if-none-match': plain.headers.get('etag')!,
+  })
   expect([again.status, again.text]).toEqual([304, ''])
   expect((await stranger.call('GET', '/assets/style.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
 })
@@ -90,13 +105,18 @@ test('HEAD answers as GET does, without the body and counted as the same caller'
   const answer = await app.handle(new Request('http://localhost:8484/docs', { method: 'HEAD' }))
   expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/html; charset=utf-8', ''])
   expect(hub.baseUrl).toBe('http://127.0.0.1:8484')
-  const far = await app.handle(new Request('http://localhost:8484/metrics', { method: 'HEAD', headers: { 'x-forwarded-for': '192.0.2.7' } }))
+  const far = await app.handle(
+    new Request('http://localhost:8484/metrics', { method: 'HEAD', headers: { 'x-forwarded-for': '192.0.2.7' } }),
+  )
   expect(far.status).toBe(403)
 })
 
 test('on the ping host a UUID alone is a ping, and elsewhere it is nothing', async () => {
   const { app, acme } = await world({ BAILIWICK_PING_HOST: 'hc.example.net' })
-  const { body } = await acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } })
+  const { body } = await acme.call('POST', '/v1/heartbeats', {
+    name: 'backup',
+    schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 },
+  })
   const ping = (host: string, path: string, init: RequestInit = {}) => app.handle(new Request(`http://${host}${path}`, init))
   const short = await ping('hc.example.net', `/${body.uuid}`, { method: 'POST', body: 'all fine' })
   expect([short.status, await short.text()]).toEqual([200, 'OK'])

@@ -4,7 +4,13 @@ import { pingQueue } from '../../src/features/heartbeats/pings'
 import { world, type World } from '../support/world'
 
 async function heartbeat(w: World, input: object = {}) {
-  return (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 10 }, ...input })).body
+  return (
+    await w.acme.call('POST', '/v1/heartbeats', {
+      name: 'backup',
+      schedule: { kind: 'period', period_seconds: 60, grace_seconds: 10 },
+      ...input,
+    })
+  ).body
 }
 
 const ask = (w: World, path: string, init: RequestInit = {}) => w.app.handle(new Request(`http://localhost:8484${path}`, init))
@@ -57,7 +63,10 @@ test('a heartbeat made by its first ping has a day and an hour, or what the ping
   await ask(w, `/ping/${ping_key}/plain?create=1`)
   await ask(w, `/ping/${ping_key}/asked?create=1&every=30m&grace=5m`)
   const { data } = (await w.acme.call('GET', '/v1/heartbeats?sort=name')).body
-  expect(data.map((one: any) => [one.slug, one.status, one.schedule.period_seconds, one.schedule.grace_seconds])).toEqual([['asked', 'up', 1800, 300], ['plain', 'up', 86_400, 3600]])
+  expect(data.map((one: any) => [one.slug, one.status, one.schedule.period_seconds, one.schedule.grace_seconds])).toEqual([
+    ['asked', 'up', 1800, 300],
+    ['plain', 'up', 86_400, 3600],
+  ])
 })
 
 test('every method pings', async () => {
@@ -75,7 +84,11 @@ test('a heartbeat that counts POST alone records the others without counting the
   const w = await world()
   const hb = await heartbeat(w, { methods: 'POST' })
   expect((await ask(w, `/ping/${hb.uuid}`)).status).toBe(200)
-  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'new', last_ping_at: null, ping_count: 1 })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({
+    status: 'new',
+    last_ping_at: null,
+    ping_count: 1,
+  })
   expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST' })).status).toBe(200)
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ status: 'up', ping_count: 2 })
 })
@@ -86,7 +99,10 @@ test('the body is kept up to the limit, whatever its bytes', async () => {
   expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST', body: 'all is fine here' })).status).toBe(200)
   expect((await ask(w, `/ping/${hb.uuid}`, { method: 'POST', body: new Uint8Array([0xff, 0, 0x41]) })).status).toBe(200)
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/1`)).body).toMatchObject({ body: 'all is fin', body_bytes: 10 })
-  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/2`)).body).toMatchObject({ body: '\ufffd\u0000A', body_bytes: 3 })
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/2`)).body).toMatchObject({
+    body: '\ufffd\u0000A',
+    body_bytes: 3,
+  })
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/3`)).status).toBe(404)
 })
 
@@ -122,7 +138,10 @@ test('the twin under /v1 answers JSON', async () => {
   expect(plain.body.n).toBe(2)
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings/2`)).body.body).toBe('some text')
   for (const [path, status, code] of [
-    ['5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', 404, 'not_found'], [`${hb.uuid}/300`, 400, 'malformed_request'], [`${hb.uuid}?rid=x`, 400, 'malformed_request'], [`${hb.uuid}?colour=red`, 400, 'unknown_parameter'],
+    ['5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', 404, 'not_found'],
+    [`${hb.uuid}/300`, 400, 'malformed_request'],
+    [`${hb.uuid}?rid=x`, 400, 'malformed_request'],
+    [`${hb.uuid}?colour=red`, 400, 'unknown_parameter'],
   ] as const) {
     const answer = await w.stranger.call('GET', `/v1/ingest/heartbeats/${path}`)
     expect([path, answer.status, answer.body.code]).toEqual([path, status, code])
@@ -137,7 +156,7 @@ test('an Uptime Kuma push is a ping', async () => {
   expect(await (await ask(w, `/api/push/${hb.uuid}?status=down&msg=broken`)).json()).toEqual({ ok: true })
   expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('down')
   const unknown = await ask(w, '/api/push/nothing')
-  expect([unknown.status, (await unknown.json() as any).ok]).toEqual([404, false])
+  expect([unknown.status, ((await unknown.json()) as any).ok]).toEqual([404, false])
 })
 
 test('guessing addresses is slowed down, and a right one is served all the same', async () => {
@@ -169,7 +188,10 @@ test('on the ping host the UUID alone is an address', async () => {
   expect(await at('ping.example.com:8484', `/${hb.uuid}/fail`)).toEqual([200, 'text/plain'])
   expect(await at('ping.example.com', `/${crypto.randomUUID()}`)).toEqual([404, 'text/plain'])
   expect((await at('localhost', `/${hb.uuid}`))[0]).toBe(404)
-  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)).body.data.map((one: any) => one.kind)).toEqual(['fail', 'success'])
+  expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)).body.data.map((one: any) => one.kind)).toEqual([
+    'fail',
+    'success',
+  ])
 })
 
 test('first pings that come together make one heartbeat', async () => {
@@ -197,7 +219,16 @@ test('an outage that begins and ends between two writes is as short as it was', 
   w.clock.advance(60_000)
   await ask(w, `/ping/${hb.uuid}`)
   w.clock.advance(3600_000)
-  const arrival = { uuidHash: sha256Hex(hb.uuid), exitStatus: null, rid: null, at: w.clock.now(), method: 'GET', source: '127.0.0.1', userAgent: '', body: null }
+  const arrival = {
+    uuidHash: sha256Hex(hb.uuid),
+    exitStatus: null,
+    rid: null,
+    at: w.clock.now(),
+    method: 'GET',
+    source: '127.0.0.1',
+    userAgent: '',
+    body: null,
+  }
   await Promise.all([pingQueue(w.hub).add({ ...arrival, kind: 'fail' }), pingQueue(w.hub).add({ ...arrival, kind: 'success' })])
   const { data } = (await w.acme.call('GET', '/v1/events?kind=monitor.recovered&sort=id')).body
   expect(data.map((one: any) => one.data.downtime_seconds).slice(0, 2)).toEqual([60, 0])

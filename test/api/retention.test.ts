@@ -12,7 +12,12 @@ test('deliveries and events go when the plan’s days are over, and what is stil
   const hook = receiver()
   await w.limit(w.acme.workspaceId, { delivery_log_days: 7, event_feed_days: 7 })
   const endpoint = (await w.acme.call('POST', '/v1/webhook-endpoints', { url: hook.url, events: ['monitor.alert'] })).body
-  const hb = (await w.acme.call('POST', '/v1/heartbeats', { name: 'job', schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 60 } })).body
+  const hb = (
+    await w.acme.call('POST', '/v1/heartbeats', {
+      name: 'job',
+      schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 60 },
+    })
+  ).body
   const fail = async () => {
     await w.app.handle(new Request(`http://localhost:8484/ping/${hb.uuid}/fail`))
     await w.app.handle(new Request(`http://localhost:8484/ping/${hb.uuid}`))

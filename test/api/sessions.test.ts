@@ -28,7 +28,9 @@ function browser({ app }: World, answer: Answer, origin: string | null = here) {
   const cookie = cookieOf(answer)
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     caller.call(method, path, body, {
-      cookie, ...(method !== 'GET' && origin !== null && { origin, 'bailiwick-csrf': '1' }), ...headers,
+      cookie,
+      ...(method !== 'GET' && origin !== null && { origin, 'bailiwick-csrf': '1' }),
+      ...headers,
     })
 }
 
@@ -67,10 +69,15 @@ test('a write with a session needs the own origin and the header of the page; a 
   const body = { name: 'x', permissions: ['dns.read'] }
   const bare = browser(w, answer, null)
   const wrong: Record<string, string>[] = [
-    {}, { origin: here }, { 'bailiwick-csrf': '1' }, { origin: here, 'bailiwick-csrf': '0' },
+    {},
+    { origin: here },
+    { 'bailiwick-csrf': '1' },
+    { origin: here, 'bailiwick-csrf': '0' },
     { origin: 'null', 'bailiwick-csrf': '1' },
-    { origin: 'http://evil.example', 'bailiwick-csrf': '1' }, { origin: 'https://localhost:8484', 'bailiwick-csrf': '1' },
-    { origin: 'http://localhost:8485', 'bailiwick-csrf': '1' }, { origin: 'http://localhost', 'bailiwick-csrf': '1' },
+    { origin: 'http://evil.example', 'bailiwick-csrf': '1' },
+    { origin: 'https://localhost:8484', 'bailiwick-csrf': '1' },
+    { origin: 'http://localhost:8485', 'bailiwick-csrf': '1' },
+    { origin: 'http://localhost', 'bailiwick-csrf': '1' },
   ]
   for (const headers of wrong) {
     const refused = await bare('POST', path, body, headers)
@@ -120,7 +127,8 @@ const asks: Record<string, [method: string, path: string, body?: unknown]> = {
   operate: ['POST', '/v1/workspaces', { name: 'customer' }],
 }
 const allowed: Record<Role, string[]> = {
-  viewer: ['readHeartbeats'], member: ['readHeartbeats', 'writeHeartbeat'],
+  viewer: ['readHeartbeats'],
+  member: ['readHeartbeats', 'writeHeartbeat'],
   admin: ['readHeartbeats', 'writeHeartbeat', 'writeToken'],
   owner: ['readHeartbeats', 'writeHeartbeat', 'writeToken'],
 }
@@ -155,7 +163,9 @@ test('signing out ends the session and takes the cookie back', async () => {
   expect([out.status, setCookie(out)]).toEqual([204, 'bailiwick=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'])
   expect(await ended(call)).toEqual([401, 'session_ended'])
   expect((await w.audited()).filter(action => action.startsWith('account.session'))).toEqual([
-    'account.session.create', 'account.session.delete denied', 'account.session.delete',
+    'account.session.create',
+    'account.session.delete denied',
+    'account.session.delete',
   ])
 })
 
@@ -238,20 +248,31 @@ test('a login that does not exist is answered and written down like one that doe
   const unknown = await from('192.0.2.7', { email: 'nobody@example.com' })
   const told = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '', instance: '' } })
   expect(told(unknown)).toEqual(told(known))
-  const rows = await w.hub.read.select().from(auditEntries)
+  const rows = await w.hub.read
+    .select()
+    .from(auditEntries)
     .where(and(eq(auditEntries.workspaceId, w.acme.workspaceId), eq(auditEntries.action, 'account.session.create')))
     .orderBy(auditEntries.seq)
   expect(rows.map(row => [row.outcome, row.actorType, row.targets.length])).toEqual([
-    ['failure', 'user', 1], ['failure', 'anonymous', 0], ['failure', 'anonymous', 0],
+    ['failure', 'user', 1],
+    ['failure', 'anonymous', 0],
+    ['failure', 'anonymous', 0],
   ])
   expect(JSON.stringify(rows)).not.toContain('nobody@example.com')
 })
 
 test('what the client calls a request is in the audit log, if it has the form of an id', async () => {
   const { acme, audited } = await world()
-  const made = (id: string) => acme.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }, {
-    'x-request-id': id, 'user-agent': 'u'.repeat(300),
-  })
+  const made = (id: string) =>
+    acme.call(
+      'POST',
+      '/v1/tokens',
+      { name: 'x', permissions: ['dns.read'] },
+      {
+        'x-request-id': id,
+        'user-agent': 'u'.repeat(300),
+      },
+    )
   const answers = [await made('trace-1'), await made('x'.repeat(129)), await made('two words')]
   expect(await audited()).toHaveLength(3)
   const entries = (await acme.call('GET', '/v1/audit-events?action=account.token.create&limit=3')).body.data.reverse()

@@ -27,7 +27,16 @@ test('a revoked token stops working with the next request', async () => {
 
 test('a token makes none that may do more than itself, and not by the way of full access either', async () => {
   const w = await world()
-  const all = await w.scoped('domains.write', 'dns.write', 'cloud.write', 'certificates.write', 'monitoring.write', 'dynamic_ip.write', 'webhooks.write', 'account.write')
+  const all = await w.scoped(
+    'domains.write',
+    'dns.write',
+    'cloud.write',
+    'certificates.write',
+    'monitoring.write',
+    'dynamic_ip.write',
+    'webhooks.write',
+    'account.write',
+  )
   const full = await all.call('POST', '/v1/tokens', { name: 'more', mode: 'full' })
   expect([full.status, full.body.required_permission]).toEqual([403, 'operator'])
   expect((await all.call('POST', '/v1/tokens', { name: 'as much', permissions: ['dns.write'] })).status).toBe(201)
@@ -42,18 +51,29 @@ test('a token makes none that may do more than itself, and not by the way of ful
 test('a token made by a token ends no later and reaches from no more addresses', async () => {
   const w = await world()
   const expires_at = new Date(w.clock.now() + 3600_000).toISOString()
-  const maker = await w.acme.call('POST', '/v1/tokens', { name: 'maker', permissions: ['account.write'], expires_at, allowed_cidrs: ['127.0.0.0/8'] })
+  const maker = await w.acme.call('POST', '/v1/tokens', {
+    name: 'maker',
+    permissions: ['account.write'],
+    expires_at,
+    allowed_cidrs: ['127.0.0.0/8'],
+  })
   const as = { authorization: `Bearer ${maker.body.token}` }
   const made = await w.stranger.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'] }, as)
   expect(made.body).toMatchObject({ expires_at, allowed_cidrs: ['127.0.0.0/8'] })
   const later = new Date(w.clock.now() + 7200_000).toISOString()
-  const beyond = await w.stranger.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'], expires_at: later, allowed_cidrs: ['127.0.0.1', '0.0.0.0/0'] }, as)
+  const beyond = await w.stranger.call(
+    'POST',
+    '/v1/tokens',
+    { name: 'child', permissions: ['account.read'], expires_at: later, allowed_cidrs: ['127.0.0.1', '0.0.0.0/0'] },
+    as,
+  )
   expect([beyond.status, beyond.body.errors.map((one: any) => one.pointer)]).toEqual([422, ['#/expires_at', '#/allowed_cidrs/1']])
 })
 
 test('an expired token, one from another address and a mistyped one are told apart', async () => {
   const w = await world()
-  const make = async (more: object) => (await w.acme.call('POST', '/v1/tokens', { name: 't', permissions: ['account.read'], ...more })).body.token as string
+  const make = async (more: object) =>
+    (await w.acme.call('POST', '/v1/tokens', { name: 't', permissions: ['account.read'], ...more })).body.token as string
   const soon = await make({ expires_at: new Date(w.clock.now() + 1000).toISOString() })
   const elsewhere = await make({ allowed_cidrs: ['192.0.2.0/24'] })
   w.clock.advance(1000)
@@ -82,7 +102,8 @@ test('the audit log is filtered by action and by prefix, in either order', async
   const w = await world()
   const made = await w.acme.call('POST', '/v1/tokens', { name: 'one', permissions: ['dns.read'] })
   await w.acme.call('DELETE', `/v1/tokens/${made.body.id}`)
-  const actions = async (filter: string) => (await w.acme.call('GET', `/v1/audit-events?target_id=${made.body.id}&${filter}`)).body.data.map((one: any) => one.action)
+  const actions = async (filter: string) =>
+    (await w.acme.call('GET', `/v1/audit-events?target_id=${made.body.id}&${filter}`)).body.data.map((one: any) => one.action)
   expect(await actions('action=account.token.create')).toEqual(['account.token.create'])
   expect(await actions('action=account.token.*')).toEqual(['account.token.revoke', 'account.token.create'])
   expect(await actions('action=account.*&sort=seq')).toEqual(['account.token.create', 'account.token.revoke'])

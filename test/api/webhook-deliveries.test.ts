@@ -20,7 +20,10 @@ const deliveries = async (here: World, query = ''): Promise<any[]> =>
 const deliveryOf = async (here: World, id: string): Promise<any> =>
   (await here.acme.call('GET', `/v1/webhook-deliveries/${id}`)).body
 const resend = (here: World, id: string) => here.acme.call('POST', `/v1/webhook-deliveries/${id}/resend`)
-const raise = async (here: World, ...more: [string?, string?]) => { await raiseAlert(here, ...more); await here.settle() }
+const raise = async (here: World, ...more: [string?, string?]) => {
+  await raiseAlert(here, ...more)
+  await here.settle()
+}
 const msUntil = (here: World, at: string) => Date.parse(at) - here.clock.now()
 
 test('an event reaches the endpoints that chose it, signed as every verifier expects', async () => {
@@ -35,12 +38,19 @@ test('an event reaches the endpoints that chose it, signed as every verifier exp
   expect(body).toBe(JSON.stringify({ event: 'monitor.alert', data: eventKind('monitor.alert')!.example }))
   const seconds = String(here.clock.now() / 1_000)
   expect(Object.fromEntries(headers)).toMatchObject({
-    'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
     'user-agent': `Bailiwick-Webhooks/${version}`,
-    'x-service-event': 'monitor.alert', 'x-service-timestamp': seconds, 'x-service-delivery': delivery.id,
+    'x-service-event': 'monitor.alert',
+    'x-service-timestamp': seconds,
+    'x-service-delivery': delivery.id,
     'x-service-attempt': '1',
-    'x-service-workspace': here.acme.workspaceId, 'x-service-resource': `heartbeat/${resource}`, 'x-service-sequence': '1',
-    'x-service-occurred-at': '2026-11-21T10:00:00.000Z', 'webhook-id': delivery.message_id, 'webhook-timestamp': seconds,
+    'x-service-workspace': here.acme.workspaceId,
+    'x-service-resource': `heartbeat/${resource}`,
+    'x-service-sequence': '1',
+    'x-service-occurred-at': '2026-11-21T10:00:00.000Z',
+    'webhook-id': delivery.message_id,
+    'webhook-timestamp': seconds,
     'x-service-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
   })
   const absent = ['x-service-test', 'x-service-signature-next', 'transfer-encoding']
@@ -55,9 +65,18 @@ test('an event reaches the endpoints that chose it, signed as every verifier exp
     setSystemTime()
   }
   expect(delivery).toMatchObject({
-    endpoint_id: id, event: 'monitor.alert', test: false, resource: { type: 'heartbeat', id: resource }, sequence: 1,
-    status: 'delivered', reason: null, attempt_count: 1, next_attempt_at: null, finished_at: '2026-11-21T10:00:00.000Z',
-    occurred_at: '2026-11-21T10:00:00.000Z', version: 1,
+    endpoint_id: id,
+    event: 'monitor.alert',
+    test: false,
+    resource: { type: 'heartbeat', id: resource },
+    sequence: 1,
+    status: 'delivered',
+    reason: null,
+    attempt_count: 1,
+    next_attempt_at: null,
+    finished_at: '2026-11-21T10:00:00.000Z',
+    occurred_at: '2026-11-21T10:00:00.000Z',
+    version: 1,
   })
   expect(delivery.event_id).toBe((await here.acme.call('GET', '/v1/events')).body.data[0].id)
 })
@@ -70,15 +89,25 @@ test('the log of a try holds what was sent and what came back, signatures left o
   await raise(here)
   const [listed] = await deliveries(here)
   expect(listed).not.toHaveProperty('attempts')
-  const { attempts: [attempt] } = await deliveryOf(here, listed.id)
+  const {
+    attempts: [attempt],
+  } = await deliveryOf(here, listed.id)
   expect(attempt).toMatchObject({
-    number: 1, trigger: 'auto', started_at: '2026-11-21T10:00:00.000Z', status_code: 200, error_class: null, error_message: null,
+    number: 1,
+    trigger: 'auto',
+    started_at: '2026-11-21T10:00:00.000Z',
+    status_code: 200,
+    error_class: null,
+    error_message: null,
   })
   expect(attempt.request.url).toBe(`${inbox.url}?room=1`)
   expect(attempt.request.body).toBe(inbox.received[0]!.body)
   expect(attempt.request.headers).toMatchObject({
-    'X-Service-Event': 'monitor.alert', 'X-Service-Attempt': '1', 'webhook-id': listed.message_id,
-    'X-Service-Signature': 'sha256=[redacted]', 'webhook-signature': 'v1,[redacted]',
+    'X-Service-Event': 'monitor.alert',
+    'X-Service-Attempt': '1',
+    'webhook-id': listed.message_id,
+    'X-Service-Signature': 'sha256=[redacted]',
+    'webhook-signature': 'v1,[redacted]',
   })
   expect(attempt.response.headers['x-theirs']).toBe('yes')
   expect(attempt.response.body).toBe(`ab${'é'.repeat(8_190)}\ufffd`)
@@ -97,7 +126,8 @@ test('dispatching an event twice makes one delivery and one message', async () =
   await raise(here)
   const [event] = await here.hub.read.select().from(events)
   await record(here.hub, async () => ({
-    result: undefined, jobs: [1, 2].map(() => ({ kind: 'webhooks.dispatch', payload: { event_id: event!.id } })),
+    result: undefined,
+    jobs: [1, 2].map(() => ({ kind: 'webhooks.dispatch', payload: { event_id: event!.id } })),
   }))
   await here.settle()
   expect(inbox.received).toHaveLength(1)
@@ -138,7 +168,7 @@ test('a token that may not read the area sees the delivery but not what it told'
   const here = await world()
   await endpointAt(here, receiver().url)
   await raise(here)
-  const [{ id }] = await deliveries(here) as [{ id: string }]
+  const [{ id }] = (await deliveries(here)) as [{ id: string }]
   const hooks = await here.scoped('webhooks.read')
   const seen = await hooks.call('GET', `/v1/webhook-deliveries/${id}`)
   expect(seen.body).toMatchObject({ id, status: 'delivered', event: 'monitor.alert' })
@@ -153,7 +183,7 @@ test('a failed delivery is retried as scheduled, with the same bytes under a new
   inbox.answer = () => new Response('down', { status: 503 })
   const { id: endpoint, secret } = await endpointAt(here, inbox.url)
   await raise(here)
-  const [{ id }] = await deliveries(here) as [{ id: string }]
+  const [{ id }] = (await deliveries(here)) as [{ id: string }]
   for (let attempt = 1; attempt < standardSchedule.length; attempt++) {
     const seen = await deliveryOf(here, id)
     expect(seen).toMatchObject({ status: 'retrying', reason: 'http_503', attempt_count: attempt, finished_at: null })
@@ -216,11 +246,14 @@ test('a receiver that is not there is told by the class of the error, and the me
   await gone.stop(true)
   await endpointAt(here, `http://127.0.0.1:${port}/`)
   await raise(here)
-  const [{ id }] = await deliveries(here) as [{ id: string }]
+  const [{ id }] = (await deliveries(here)) as [{ id: string }]
   const seen = await deliveryOf(here, id)
   expect(seen).toMatchObject({ status: 'retrying', reason: 'connect' })
   expect(seen.attempts[0]).toMatchObject({
-    status_code: null, error_class: 'connect', error_message: 'The host refused the connection.', response: null,
+    status_code: null,
+    error_class: 'connect',
+    error_message: 'The host refused the connection.',
+    response: null,
   })
   let arrived = 0
   const back = Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response(String(++arrived)) })
@@ -234,7 +267,8 @@ test('a name that leads into a private network by the time of the try is not cal
   const here = await world()
   here.hub.resolve = async () => ['93.184.216.34']
   const made = await here.rival.call('POST', '/v1/webhook-endpoints', {
-    url: 'https://rebinds.example.com/', events: ['monitor.alert'],
+    url: 'https://rebinds.example.com/',
+    events: ['monitor.alert'],
   })
   expect(made.status).toBe(201)
   here.hub.resolve = async () => ['93.184.216.34', '127.0.0.1']
@@ -261,10 +295,16 @@ test('410 twice in a row disables the endpoint; what happens then is held until 
   expect(first).toMatchObject({ status: 'retrying', reason: 'http_410' })
   await here.pass(6_000)
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body).toMatchObject({
-    status: 'disabled', disabled_reason: 'gone', active: true, version: 2,
+    status: 'disabled',
+    disabled_reason: 'gone',
+    active: true,
+    version: 2,
   })
   expect(await deliveryOf(here, first.id)).toMatchObject({
-    status: 'held', reason: 'endpoint_disabled', attempt_count: 2, next_attempt_at: null,
+    status: 'held',
+    reason: 'endpoint_disabled',
+    attempt_count: 2,
+    next_attempt_at: null,
   })
   expect(await here.audited()).toEqual(['webhooks.endpoint.disable'])
   expect(await here.happened()).toEqual(['monitor.alert', 'webhook.endpoint_disabled'])
@@ -277,7 +317,9 @@ test('410 twice in a row disables the endpoint; what happens then is held until 
   expect(JSON.parse(watcher.received[0]!.body)).toEqual({
     event: 'webhook.endpoint_disabled',
     data: {
-      endpoint: { id, url: inbox.url, description: 'Chat room' }, reason: 'gone', failed_attempts: 2,
+      endpoint: { id, url: inbox.url, description: 'Chat room' },
+      reason: 'gone',
+      failed_attempts: 2,
       last_success_at: '2026-11-21T10:00:00.000Z',
       disabled_at: new Date(here.clock.now()).toISOString(),
     },
@@ -342,7 +384,8 @@ test('a paused endpoint gets nothing until it is active again, and then everythi
   await pause(false)
   await raise(here)
   expect((await deliveries(here)).map(one => [one.status, one.reason, one.next_attempt_at])).toEqual([
-    ['held', 'endpoint_inactive', null], ['held', 'endpoint_inactive', null],
+    ['held', 'endpoint_inactive', null],
+    ['held', 'endpoint_inactive', null],
   ])
   await here.pass(3_600_000)
   expect(inbox.received).toHaveLength(1)
@@ -352,7 +395,10 @@ test('a paused endpoint gets nothing until it is active again, and then everythi
   await pause(true)
   await here.settle()
   expect(inbox.received).toHaveLength(3)
-  expect((await deliveries(here)).map(one => [one.status, one.attempt_count])).toEqual([['delivered', 1], ['delivered', 2]])
+  expect((await deliveries(here)).map(one => [one.status, one.attempt_count])).toEqual([
+    ['delivered', 1],
+    ['delivered', 2],
+  ])
 })
 
 test('deleting an endpoint cancels what waits for it and keeps the log', async () => {
@@ -364,7 +410,10 @@ test('deleting an endpoint cancels what waits for it and keeps the log', async (
   await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
   const [cancelled] = await deliveries(here, `endpoint_id=${id}`)
   expect(cancelled).toMatchObject({
-    status: 'cancelled', reason: 'endpoint_deleted', next_attempt_at: null, finished_at: '2026-11-21T10:00:00.000Z',
+    status: 'cancelled',
+    reason: 'endpoint_deleted',
+    next_attempt_at: null,
+    finished_at: '2026-11-21T10:00:00.000Z',
   })
   await here.pass(86_400_000)
   expect(inbox.received).toHaveLength(1)
@@ -375,7 +424,8 @@ test('deleting an endpoint cancels what waits for it and keeps the log', async (
 
 test('an endpoint that is paused or deleted while a try is in flight holds or cancels the next one', async () => {
   for (const [act, status, reason] of [
-    ['PATCH', 'held', 'endpoint_inactive'], ['DELETE', 'cancelled', 'endpoint_deleted'],
+    ['PATCH', 'held', 'endpoint_inactive'],
+    ['DELETE', 'cancelled', 'endpoint_deleted'],
   ] as const) {
     const here = await world()
     const inbox = receiver()
@@ -396,7 +446,7 @@ test('a resend goes out now with the same id and bytes, and calls the waiting tr
   await endpointAt(here, inbox.url)
   await raise(here)
   await here.audited()
-  const [{ id }] = await deliveries(here) as [{ id: string }]
+  const [{ id }] = (await deliveries(here)) as [{ id: string }]
   await here.pass(1_000)
   const again = await resend(here, id)
   expect(again.status).toBe(202)
@@ -453,7 +503,11 @@ test('a resend is refused while the delivery is in flight, and more than five a 
   const inbox = receiver()
   const arrived = Promise.withResolvers<void>()
   const leave = Promise.withResolvers<void>()
-  inbox.answer = async () => { arrived.resolve(); await leave.promise; return new Response() }
+  inbox.answer = async () => {
+    arrived.resolve()
+    await leave.promise
+    return new Response()
+  }
   await endpointAt(here, inbox.url)
   await raiseAlert(here)
   await arrived.promise
@@ -480,12 +534,13 @@ test('a try that a resend made void is not made', async () => {
   inbox.answer = () => new Response(null, { status: 500 })
   await endpointAt(here, inbox.url)
   await raise(here)
-  const [{ id }] = await deliveries(here) as [{ id: string }]
+  const [{ id }] = (await deliveries(here)) as [{ id: string }]
   await resend(here, id)
   await here.settle()
   // As if another hub had claimed the first job at the very moment of the resend.
   await record(here.hub, async () => ({
-    result: undefined, jobs: [{ kind: 'webhooks.deliver', payload: { delivery_id: id, version: 1 } }],
+    result: undefined,
+    jobs: [{ kind: 'webhooks.deliver', payload: { delivery_id: id, version: 1 } }],
   }))
   await here.settle()
   expect(inbox.received).toHaveLength(2)
@@ -497,12 +552,14 @@ test('a try that was under way when its process died is made again', async () =>
   const inbox = receiver()
   await endpointAt(here, inbox.url, { active: false })
   await raise(here)
-  const [{ id, endpoint_id }] = await deliveries(here) as [{ id: string; endpoint_id: string }]
+  const [{ id, endpoint_id }] = (await deliveries(here)) as [{ id: string; endpoint_id: string }]
   // As the process left it: in flight, its job under a lease that ran out.
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${endpoint_id}`, { active: true })
   await here.settle()
   await record(here.hub, async tx => {
-    await tx.update(webhookDeliveries).set({ status: 'in_flight', attemptCount: 1, finishedAt: null })
+    await tx
+      .update(webhookDeliveries)
+      .set({ status: 'in_flight', attemptCount: 1, finishedAt: null })
       .where(eq(webhookDeliveries.id, id))
     return { result: undefined, jobs: [{ kind: 'webhooks.deliver', payload: { delivery_id: id, version: 1 }, uniqueKey: id }] }
   })
@@ -515,7 +572,10 @@ test('one endpoint has at most eight tries in flight, and gets everything in the
   const here = await world()
   const inbox = receiver()
   const gate = Promise.withResolvers<void>()
-  inbox.answer = async () => { await gate.promise; return new Response() }
+  inbox.answer = async () => {
+    await gate.promise
+    return new Response()
+  }
   const { id } = await endpointAt(here, inbox.url, { active: false })
   for (let n = 0; n < 30; n++) await raiseAlert(here)
   await here.settle()
@@ -552,7 +612,8 @@ test('the list is filtered by state, kind, endpoint, event, resource and time, a
   expect(await deliveries(here, 'created_at[gt]=2026-11-21T10:00:00.500Z')).toHaveLength(2)
   const first = await here.acme.call('GET', '/v1/webhook-deliveries?sort=created_at&limit=3')
   const rest = await here.acme.call(
-    'GET', `/v1/webhook-deliveries?sort=created_at&limit=3&cursor=${first.body.pagination.next_cursor}`,
+    'GET',
+    `/v1/webhook-deliveries?sort=created_at&limit=3&cursor=${first.body.pagination.next_cursor}`,
   )
   expect([...first.body.data, ...rest.body.data].map(one => one.id)).toEqual(all.map(one => one.id).reverse())
   expect((await here.acme.call('GET', '/v1/webhook-deliveries?status=lost')).status).toBe(400)

@@ -21,8 +21,13 @@ test('an endpoint tells its secret once, and a hint of it afterwards', async () 
   const made = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, description: 'Chat room' })
   expect(made.status).toBe(201)
   expect(made.body).toMatchObject({
-    url: somewhere.url, description: 'Chat room', events: ['monitor.alert'], active: true, status: 'enabled',
-    disabled_reason: null, version: 1,
+    url: somewhere.url,
+    description: 'Chat room',
+    events: ['monitor.alert'],
+    active: true,
+    status: 'enabled',
+    disabled_reason: null,
+    version: 1,
   })
   expect(made.body.id).toMatch(/^whe_/)
   expect(made.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -71,10 +76,13 @@ test('a secret may be given, and a malformed one is refused with the rule and wi
   expect(made.body.secret).toBe(secret)
   const refused = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, secret: 'correct horse battery' })
   expect(refused.status).toBe(422)
-  expect(refused.body.errors).toEqual([{
-    pointer: '#/secret', code: 'format',
-    detail: 'A webhook secret is whsec_ followed by the padded base64 of 24 to 64 random bytes.',
-  }])
+  expect(refused.body.errors).toEqual([
+    {
+      pointer: '#/secret',
+      code: 'format',
+      detail: 'A webhook secret is whsec_ followed by the padded base64 of 24 to 64 random bytes.',
+    },
+  ])
   expect(refused.text).not.toContain('battery')
 })
 
@@ -134,8 +142,11 @@ test('another workspace finds no endpoint, and a reader changes none', async () 
   const { id } = await endpointAt(here, somewhere.url)
   const path = `/v1/webhook-endpoints/${id}`
   const calls = [
-    ['GET', undefined, path], ['PATCH', { description: 'mine' }, path], ['DELETE', undefined, path],
-    ['POST', {}, `${path}/test`], ['POST', {}, `${path}/enable`],
+    ['GET', undefined, path],
+    ['PATCH', { description: 'mine' }, path],
+    ['DELETE', undefined, path],
+    ['POST', {}, `${path}/test`],
+    ['POST', {}, `${path}/enable`],
   ] as const
   for (const [method, body, at] of calls) {
     expect((await here.rival.call(method, at, body)).status).toBe(404)
@@ -150,7 +161,8 @@ test('the list is filtered by switch, state, kind and text', async () => {
   const here = await world()
   const a = await endpointAt(here, 'http://127.0.0.1:9/a', { description: 'Pager of the night' })
   const b = await endpointAt(here, 'http://127.0.0.1:9/b', {
-    active: false, events: ['domain.expiring', 'watched_domain.available'],
+    active: false,
+    events: ['domain.expiring', 'watched_domain.available'],
   })
   const ids = async (query: string) =>
     (await here.acme.call('GET', `/v1/webhook-endpoints?${query}`)).body.data.map((one: any) => one.id)
@@ -170,13 +182,18 @@ test('the plan limits how many a workspace has', async () => {
   const { hub, rival } = await world()
   hub.resolve = async () => ['93.184.216.34']
   await record(hub, async tx => {
-    await tx.update(workspaces).set({ limitOverrides: { webhook_endpoints: 2 } }).where(eq(workspaces.id, rival.workspaceId))
+    await tx
+      .update(workspaces)
+      .set({ limitOverrides: { webhook_endpoints: 2 } })
+      .where(eq(workspaces.id, rival.workspaceId))
     return { result: undefined }
   })
   forgetCallers(hub)
-  const make = () => rival.call('POST', '/v1/webhook-endpoints', {
-    url: 'https://hooks.example.com/', events: ['domain.expiring'],
-  })
+  const make = () =>
+    rival.call('POST', '/v1/webhook-endpoints', {
+      url: 'https://hooks.example.com/',
+      events: ['domain.expiring'],
+    })
   const [first] = [await make(), await make()]
   const third = await make()
   expect(third.status).toBe(403)
@@ -188,20 +205,28 @@ test('the plan limits how many a workspace has', async () => {
 test('a customer’s endpoint may not lead into a private network, and is not told where it led', async () => {
   const { hub, rival, audited } = await world()
   const leads: Record<string, string[]> = {
-    'inside.example.com': ['10.1.2.3'], 'half.example.com': ['93.184.216.34', '127.0.0.1'], 'good.example.com': ['93.184.216.34'],
+    'inside.example.com': ['10.1.2.3'],
+    'half.example.com': ['93.184.216.34', '127.0.0.1'],
+    'good.example.com': ['93.184.216.34'],
     'cloud.example.com': ['169.254.169.254'],
   }
   hub.resolve = async name => leads[name] ?? []
   const refusals: [string, string][] = [
-    ['https://inside.example.com/', 'blocked_address'], ['https://half.example.com/', 'blocked_address'],
+    ['https://inside.example.com/', 'blocked_address'],
+    ['https://half.example.com/', 'blocked_address'],
     ['https://cloud.example.com/', 'blocked_address'],
-    ['https://127.0.0.1/', 'blocked_address'], ['https://[::1]/', 'blocked_address'], ['https://0x7f.1/', 'blocked_address'],
+    ['https://127.0.0.1/', 'blocked_address'],
+    ['https://[::1]/', 'blocked_address'],
+    ['https://0x7f.1/', 'blocked_address'],
     ['https://localhost/', 'blocked_address'],
-    ['https://[::ffff:10.0.0.1]/', 'blocked_address'], ['https://nowhere.example.com/', 'dns'],
+    ['https://[::ffff:10.0.0.1]/', 'blocked_address'],
+    ['https://nowhere.example.com/', 'dns'],
     ['http://good.example.com/', 'invalid_url'],
-    ['https://user:pass@good.example.com/', 'invalid_url'], ['https://good.example.com/#x', 'invalid_url'],
+    ['https://user:pass@good.example.com/', 'invalid_url'],
+    ['https://good.example.com/#x', 'invalid_url'],
     ['https://good.example.com:25/', 'invalid_url'],
-    ['ftp://good.example.com/', 'invalid_url'], ['good.example.com', 'invalid_url'],
+    ['ftp://good.example.com/', 'invalid_url'],
+    ['good.example.com', 'invalid_url'],
   ]
   for (const [url, code] of refusals) {
     const answer = await rival.call('POST', '/v1/webhook-endpoints', { url, events: ['domain.expiring'] })
@@ -212,7 +237,8 @@ test('a customer’s endpoint may not lead into a private network, and is not to
     expect(answer.text).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1|169\.254|93\.184/)
   }
   const made = await rival.call('POST', '/v1/webhook-endpoints', {
-    url: 'https://good.example.com/hook?x=1', events: ['domain.expiring'],
+    url: 'https://good.example.com/hook?x=1',
+    events: ['domain.expiring'],
   })
   expect(made.status).toBe(201)
   const moved = await rival.call('PATCH', `/v1/webhook-endpoints/${made.body.id}`, { url: 'https://inside.example.com/' })
@@ -231,7 +257,10 @@ test('the operator’s endpoint may lead into the own network, but not to the hu
   expect(await at('http://169.254.169.254/latest/')).toBe(422)
 })
 
-const verifiers = [['standardwebhooks', StandardWebhook], ['svix', SvixWebhook]] as const
+const verifiers = [
+  ['standardwebhooks', StandardWebhook],
+  ['svix', SvixWebhook],
+] as const
 
 test.each(verifiers)('npm %s verifies a test message, and so does node:crypto', async (_, Webhook) => {
   const here = await world()
@@ -242,13 +271,26 @@ test.each(verifiers)('npm %s verifies a test message, and so does node:crypto', 
   const sent = await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
   expect(sent.status).toBe(200)
   expect(sent.body).toMatchObject({
-    endpoint_id: id, event_id: null, event: 'monitor.alert', test: true, resource: null, sequence: null, status: 'delivered',
-    reason: null, attempt_count: 1,
-    next_attempt_at: null, finished_at: '2026-11-21T10:00:00.000Z',
+    endpoint_id: id,
+    event_id: null,
+    event: 'monitor.alert',
+    test: true,
+    resource: null,
+    sequence: null,
+    status: 'delivered',
+    reason: null,
+    attempt_count: 1,
+    next_attempt_at: null,
+    finished_at: '2026-11-21T10:00:00.000Z',
   })
   expect(sent.body.attempts).toHaveLength(1)
   expect(sent.body.attempts[0]).toMatchObject({
-    number: 1, trigger: 'test', status_code: 201, error_class: null, error_message: null, started_at: '2026-11-21T10:00:00.000Z',
+    number: 1,
+    trigger: 'test',
+    status_code: 201,
+    error_class: null,
+    error_message: null,
+    started_at: '2026-11-21T10:00:00.000Z',
     response: { body: 'thanks', body_truncated: false },
   })
   expect(sent.body.attempts[0].response.headers['x-theirs']).toBe('yes')
@@ -321,16 +363,29 @@ test('the catalogue lists every kind with a schema and an example, the public co
   const { acme, scoped } = await world()
   const list = await acme.call('GET', '/v1/event-kinds')
   expect(list.body.pagination).toEqual({ has_more: false, next_cursor: null })
-  expect(list.body.data.slice(0, 8).map((one: any) => [one.kind, one.extension])).toEqual([
-    'domain.expiring', 'domain.status_changed', 'dns.records_changed', 'server.status_changed', 'monitor.alert',
-    'watched_domain.dropping_soon', 'watched_domain.available', 'watched_domain.registered',
-  ].map(kind => [kind, false]))
+  expect(list.body.data.slice(0, 8).map((one: any) => [one.kind, one.extension])).toEqual(
+    [
+      'domain.expiring',
+      'domain.status_changed',
+      'dns.records_changed',
+      'server.status_changed',
+      'monitor.alert',
+      'watched_domain.dropping_soon',
+      'watched_domain.available',
+      'watched_domain.registered',
+    ].map(kind => [kind, false]),
+  )
   expect(list.body.data.slice(8).every((one: any) => one.extension)).toBe(true)
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')
   expect(one.body).toMatchObject({
-    kind: 'domain.expiring', area: 'domains', version: 1, example: { domain: 'example.com' },
+    kind: 'domain.expiring',
+    area: 'domains',
+    version: 1,
+    example: { domain: 'example.com' },
     schema: {
-      $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', required: ['domain', 'expires_at'],
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      required: ['domain', 'expires_at'],
       additionalProperties: false,
     },
   })

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { lockFolder } from '../../src/hub/folder-lock'
 
 const folders: string[] = []
-afterAll(() => { for (const folder of folders) rmSync(folder, { recursive: true, force: true }) })
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-lock-'))
@@ -26,7 +28,10 @@ async function starter(folder: string): Promise<{ pid: number; says: string; kil
     said += new TextDecoder().decode(chunk)
     if (said.includes('\n')) break
   }
-  const kill = () => { run.kill('SIGKILL'); return run.exited }
+  const kill = () => {
+    run.kill('SIGKILL')
+    return run.exited
+  }
   return { pid: run.pid, says: said.trim(), kill }
 }
 

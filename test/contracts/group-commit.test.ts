@@ -28,7 +28,11 @@ async function group(longestMs?: number): Promise<{ group: GroupCommit; opened: 
   return { group: made, opened, names: () => db.query('select name from counters order by name').values().flat() }
 }
 
-const put = (name: string) => (tx: Tx) => tx.insert(counters).values({ name, value: 1 }).then(() => name)
+const put = (name: string) => (tx: Tx) =>
+  tx
+    .insert(counters)
+    .values({ name, value: 1 })
+    .then(() => name)
 const endings = (runs: Promise<unknown>[]) => Promise.all(runs.map(run => run.catch(error => error.code ?? error.name)))
 /** Values that no page of a small database holds. */
 const tooMuch = async (tx: Tx) => {
@@ -53,7 +57,7 @@ test('a full disk is told to the one who met it and to those whose work went wit
 
 test('a callback that overran is undone, and writes nothing afterwards into what others do', async () => {
   const here = await group(400)
-  const late: Promise<unknown>[] = []
+  let late: Promise<PromiseSettledResult<unknown>[]> | null = null
   const wake = Promise.withResolvers<void>()
   const row = { name: sql.placeholder('name'), value: 1 }
   const insert = (tx: Tx, name: string) => prepared(tx, 'late', () => tx.insert(counters).values(row as never)).execute({ name })
@@ -61,7 +65,7 @@ test('a callback that overran is undone, and writes nothing afterwards into what
     await insert(tx, 'slow')
     await wake.promise
     // By a statement that is kept, and by a new one.
-    late.push(insert(tx, 'late kept'), put('late new')(tx))
+    late = Promise.allSettled([insert(tx, 'late kept'), put('late new')(tx)])
   })
   const before = await endings([here.group.run(put('a')), slow, here.group.run(put('b'))])
   expect(before).toEqual(['a', 'Overran', 'b'])
@@ -71,7 +75,7 @@ test('a callback that overran is undone, and writes nothing afterwards into what
     await Bun.sleep(5)
     await insert(tx, 'd')
   })
-  expect((await Promise.allSettled(late)).map(one => one.status)).toEqual(['rejected', 'rejected'])
+  expect((await late!).map(one => one.status)).toEqual(['rejected', 'rejected'])
   expect(here.names()).toEqual(['a', 'b', 'c', 'd'])
   expect(here.opened).toHaveLength(2)
 })

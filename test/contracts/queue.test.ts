@@ -17,11 +17,19 @@ import type { ManualClock } from '../support/manual-clock'
 import { world } from '../support/world'
 
 const put = (hub: Hub, ...drafts: JobDraft[]) => record(hub, async () => ({ result: undefined, jobs: drafts }))
-const take = (hub: Hub, kind: string, limit: number, leaseMs = 30_000) => record(hub, async tx => ({ result: await claim(tx, hub, kind, leaseMs, limit) }))
+const take = (hub: Hub, kind: string, limit: number, leaseMs = 30_000) =>
+  record(hub, async tx => ({ result: await claim(tx, hub, kind, leaseMs, limit) }))
 const job = (n: number, more: Partial<JobDraft> = {}): JobDraft => ({ kind: 'test.run', payload: { n }, ...more })
 
 /** A kind that does what `run` says; gives up after `tries` runs. */
-const kindOf = (run: JobKind['run'], more: Partial<JobKind> = {}): JobKind => ({ kind: 'test.run', concurrency: 4, leaseMs: 30_000, retryAfter: attempts => (attempts >= 3 ? null : attempts * 1000), run, ...more })
+const kindOf = (run: JobKind['run'], more: Partial<JobKind> = {}): JobKind => ({
+  kind: 'test.run',
+  concurrency: 4,
+  leaseMs: 30_000,
+  retryAfter: attempts => (attempts >= 3 ? null : attempts * 1000),
+  run,
+  ...more,
+})
 
 /** How the engine would find the rows of each query. */
 async function plansOf({ config }: Hub, queries: string[]): Promise<string[]> {
@@ -44,7 +52,8 @@ test('no two claims get the same job, and the most urgent goes first', async () 
   const taken = claims.flat()
   expect(new Set(taken.map(one => one.id)).size).toBe(taken.length)
   // PostgreSQL may leave out rows that another claim just looks at, but never takes a less urgent one before its own more urgent.
-  for (const one of claims) expect(one.map(row => Number(row.payload.n) % 2)).toEqual([...one.map(row => Number(row.payload.n) % 2)].sort().reverse())
+  for (const one of claims)
+    expect(one.map(row => Number(row.payload.n) % 2)).toEqual([...one.map(row => Number(row.payload.n) % 2)].sort().reverse())
   expect(taken.every(one => one.attempts === 1)).toBe(true)
 })
 
@@ -52,8 +61,13 @@ test('a claim goes through the priorities in order and stops when it has enough'
   const { hub, clock } = await world()
   const later = { runAt: clock.now() + 60_000 }
   await put(
-    hub, job(1, { priority: 100 }), job(2, { priority: 5 }), job(3, { priority: -3 }),
-    job(4, { priority: 5, runAt: clock.now() - 1 }), job(5, { priority: -3, ...later }), job(6, { priority: 7, ...later }),
+    hub,
+    job(1, { priority: 100 }),
+    job(2, { priority: 5 }),
+    job(3, { priority: -3 }),
+    job(4, { priority: 5, runAt: clock.now() - 1 }),
+    job(5, { priority: -3, ...later }),
+    job(6, { priority: 7, ...later }),
   )
   expect((await take(hub, 'test.run', 3)).map(one => one.payload.n)).toEqual([3, 4, 2])
   expect((await take(hub, 'test.run', 3)).map(one => one.payload.n)).toEqual([1])
@@ -92,11 +106,13 @@ test('of jobs with the same key one waits at a time, and a running one does not 
 test('what a job found out and its end are one transaction', async () => {
   const { hub } = await world()
   let fail = true
-  const worker = new Worker(hub, [kindOf(async () => async tx => {
-    await tx.insert(counters).values({ name: 'result', value: 1 })
-    if (fail) throw new Error('the disk is full')
-    return { result: undefined }
-  })])
+  const worker = new Worker(hub, [
+    kindOf(async () => async tx => {
+      await tx.insert(counters).values({ name: 'result', value: 1 })
+      if (fail) throw new Error('the disk is full')
+      return { result: undefined }
+    }),
+  ])
   await put(hub, job(1))
   await worker.idle()
   expect(await hub.read.select().from(counters).where(eq(counters.name, 'result'))).toHaveLength(0)
@@ -109,7 +125,12 @@ test('a job that fails is run again at its computed times, then set aside with i
   const { hub, clock } = await world()
   const runs: number[] = []
   const start = clock.now()
-  const worker = new Worker(hub, [kindOf(async () => { runs.push(clock.now() - start); throw new Error('broken') })])
+  const worker = new Worker(hub, [
+    kindOf(async () => {
+      runs.push(clock.now() - start)
+      throw new Error('broken')
+    }),
+  ])
   await put(hub, job(1))
   await worker.idle()
   for (let n = 0; n < 5; n++) {
@@ -125,12 +146,14 @@ test('a kind never runs more at once than it may', async () => {
   const { hub } = await world()
   let now = 0
   let most = 0
-  const worker = new Worker(hub, [kindOf(async () => {
-    most = Math.max(most, ++now)
-    await Bun.sleep(2)
-    now--
-    return undefined
-  })])
+  const worker = new Worker(hub, [
+    kindOf(async () => {
+      most = Math.max(most, ++now)
+      await Bun.sleep(2)
+      now--
+      return undefined
+    }),
+  ])
   await put(hub, ...Array.from({ length: 30 }, (_, n) => job(n)))
   await worker.idle()
   expect(most).toBe(4)
@@ -141,7 +164,9 @@ test('a kind never runs more at once than it may', async () => {
 test('a job may ask for another run', async () => {
   const { hub, clock } = await world()
   let runs = 0
-  const worker = new Worker(hub, [kindOf(async () => async () => ({ result: ++runs < 3 ? { again: clock.now() + 10_000 } : undefined }))])
+  const worker = new Worker(hub, [
+    kindOf(async () => async () => ({ result: ++runs < 3 ? { again: clock.now() + 10_000 } : undefined })),
+  ])
   await put(hub, job(1))
   for (let n = 0; n < 4; n++) {
     await worker.idle()
@@ -160,14 +185,24 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
     return { result: undefined }
   })
   let release = () => {}
-  const held = new Promise<void>(resolve => { release = resolve })
+  const held = new Promise<void>(resolve => {
+    release = resolve
+  })
   let wrote = ''
-  const slow = new Worker(dead, [kindOf(async () => {
-    await held
-    return async () => { wrote += 'dead '; return { result: undefined } }
-  })])
+  const slow = new Worker(dead, [
+    kindOf(async () => {
+      await held
+      return async () => {
+        wrote += 'dead '
+        return { result: undefined }
+      }
+    }),
+  ])
   await put(dead, job(1))
-  while ((await hub.read.select().from(jobs))[0]?.state !== 'running') { slow.wake(); await Bun.sleep(1) }
+  while ((await hub.read.select().from(jobs))[0]?.state !== 'running') {
+    slow.wake()
+    await Bun.sleep(1)
+  }
 
   expect(await record(hub, async tx => ({ result: await reap(tx, hub) }))).toBe(0)
   clock.advance(16_000)
@@ -175,7 +210,12 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
     await tx.update(hubs).set({ seenAt: clock.now() }).where(eq(hubs.id, hub.id))
     return { result: await reap(tx, hub) }
   })
-  const live = new Worker(hub, [kindOf(async () => async () => { wrote += 'live '; return { result: undefined } })])
+  const live = new Worker(hub, [
+    kindOf(async () => async () => {
+      wrote += 'live '
+      return { result: undefined }
+    }),
+  ])
   live.wake()
   await live.idle()
   release()
@@ -201,13 +241,23 @@ test('a job that is lost with its process 25 times in a row is set aside', async
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 24, attempts: 24 })
   expect(await loseRun(hub, clock)).toBe(1)
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({
-    state: 'failed', failedAt: clock.now(), lockedBy: null, lastError: 'Taken 25 times in a row and never finished.',
+    state: 'failed',
+    failedAt: clock.now(),
+    lockedBy: null,
+    lastError: 'Taken 25 times in a row and never finished.',
   })
 })
 
 test('runs that end, however, are not counted as lost: work that retries without end survives a kill', async () => {
   const { hub, clock } = await world()
-  const worker = new Worker(hub, [kindOf(async () => { throw new Error('broken') }, { retryAfter: () => 1000 })])
+  const worker = new Worker(hub, [
+    kindOf(
+      async () => {
+        throw new Error('broken')
+      },
+      { retryAfter: () => 1000 },
+    ),
+  ])
   await put(hub, job(1))
   await worker.idle()
   for (let n = 0; n < 30; n++) {
@@ -219,7 +269,14 @@ test('runs that end, however, are not counted as lost: work that retries without
   for (let n = 0; n < 24; n++) expect(await loseRun(hub, clock)).toBe(1)
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', attempts: 31 + 24, lostRuns: 24 })
 
-  const again = new Worker(hub, [kindOf(async () => { throw new Error('broken') }, { retryAfter: () => 1000 })])
+  const again = new Worker(hub, [
+    kindOf(
+      async () => {
+        throw new Error('broken')
+      },
+      { retryAfter: () => 1000 },
+    ),
+  ])
   await again.idle()
   await again.stop(1000)
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 0 })
@@ -228,7 +285,14 @@ test('runs that end, however, are not counted as lost: work that retries without
 test('what a query says about its values is neither logged nor kept with the job', async () => {
   const { hub } = await world()
   const lines: string[] = []
-  const spied: Hub = { ...hub, log: openLog('debug', { write: line => { lines.push(line) } }) }
+  const spied: Hub = {
+    ...hub,
+    log: openLog('debug', {
+      write: line => {
+        lines.push(line)
+      },
+    }),
+  }
   const planted = 'planted-secret'
   await record(hub, async tx => {
     await tx.insert(counters).values({ name: planted, value: 1 })
@@ -243,7 +307,7 @@ test('what a query says about its values is neither logged nor kept with the job
   for (const [n, fault] of faults.entries()) {
     const worker = new Worker(spied, [
       kindOf(async () => async tx => ({ result: (await fault(tx), undefined) }), { kind: `write.${n}`, retryAfter: () => null }),
-      kindOf(async () => void await fault(hub.read as Tx), { kind: `read.${n}`, retryAfter: () => null }),
+      kindOf(async () => void (await fault(hub.read as Tx)), { kind: `read.${n}`, retryAfter: () => null }),
     ])
     await put(hub, job(n, { kind: `write.${n}` }), job(n, { kind: `read.${n}` }))
     await worker.idle()
@@ -261,11 +325,16 @@ test('what a query says about its values is neither logged nor kept with the job
 test('stopping waits for what runs and takes nothing more', async () => {
   const { hub } = await world()
   const ended: number[] = []
-  const worker = new Worker(hub, [kindOf(async (_, one) => {
-    await Bun.sleep(20)
-    ended.push(Number(one.payload.n))
-    return undefined
-  }, { concurrency: 1 })])
+  const worker = new Worker(hub, [
+    kindOf(
+      async (_, one) => {
+        await Bun.sleep(20)
+        ended.push(Number(one.payload.n))
+        return undefined
+      },
+      { concurrency: 1 },
+    ),
+  ])
   await put(hub, job(1), job(2))
   worker.wake()
   while (worker.counts()['test.run'] === 0) await Bun.sleep(1)
@@ -277,7 +346,11 @@ test('stopping waits for what runs and takes nothing more', async () => {
 test('many jobs are added in one change', async () => {
   const { hub } = await world()
   await record(hub, async tx => {
-    await enqueue(tx, hub, Array.from({ length: 450 }, (_, n) => job(n)))
+    await enqueue(
+      tx,
+      hub,
+      Array.from({ length: 450 }, (_, n) => job(n)),
+    )
     return { result: undefined }
   })
   expect(await hub.read.select({ id: jobs.id }).from(jobs)).toHaveLength(450)

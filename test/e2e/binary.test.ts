@@ -18,7 +18,9 @@ describe('the command line', () => {
 
   test('--help of every command shows an example', async () => {
     const { out } = await runProgram('bailiwick', ['--help'])
-    const named = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)].map(match => match[1]!).filter(name => name !== 'help' && name !== 'bailiwick')
+    const named = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)]
+      .map(match => match[1]!)
+      .filter(name => name !== 'help' && name !== 'bailiwick')
     expect(named).toContain('serve')
     for (const name of named) {
       const help = await runProgram('bailiwick', [name, '--help'])
@@ -27,10 +29,17 @@ describe('the command line', () => {
   })
 
   test.each([
-    [[]], [['nonsense']], [['serve', '--nonsense']], [['token', 'create', '--full']], [['token', 'create', '--name', 'x']],
-    [['token', 'create', '--name', 'x', '--permission', 'dns.fly']], [['token', 'create', '--name', 'x', '--full', '--read-only']],
-    [['token', 'create', '--name', 'x', '--full', '--expires-in', 'soon']], [['user', 'create', '--email', 'nobody', '--name', 'x']],
-    [['agent', 'run']], [['probe']],
+    [[]],
+    [['nonsense']],
+    [['serve', '--nonsense']],
+    [['token', 'create', '--full']],
+    [['token', 'create', '--name', 'x']],
+    [['token', 'create', '--name', 'x', '--permission', 'dns.fly']],
+    [['token', 'create', '--name', 'x', '--full', '--read-only']],
+    [['token', 'create', '--name', 'x', '--full', '--expires-in', 'soon']],
+    [['user', 'create', '--email', 'nobody', '--name', 'x']],
+    [['agent', 'run']],
+    [['probe']],
   ])('a wrong command line is exit code 2 and says why: %j', async args => {
     const { code, out, err } = await runProgram('bailiwick', args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -56,7 +65,10 @@ describe('the command line', () => {
     ['BAILIWICK_TLS_CERT', '/nowhere/cert', /^BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together/],
   ])('%s set to %s stops the start with one sentence', async (name, value, sentence) => {
     await using here = await installation()
-    const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0'].slice(0, name === 'BAILIWICK_LISTEN' ? 1 : 3), { env: { [name]: value } })
+    const { code, out, err } = await here.run(
+      ['serve', '--listen', '127.0.0.1:0'].slice(0, name === 'BAILIWICK_LISTEN' ? 1 : 3),
+      { env: { [name]: value } },
+    )
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(sentence)
     expect(err.trim().split('\n')).toHaveLength(1)
@@ -108,7 +120,9 @@ describe('a hub on an empty folder', () => {
     expect(token).toMatchObject({ name: 'scripts', mode: 'scoped', permissions: ['account.read'] })
     const lastsMs = Date.parse(token.expires_at) - Date.parse(token.created_at)
     expect(Math.round(lastsMs / 60_000)).toBe(90 * 24 * 60)
-    expect((await call(hub, made.out.trim(), 'POST', '/v1/tokens', { name: 'more', permissions: ['account.read'] })).status).toBe(403)
+    expect((await call(hub, made.out.trim(), 'POST', '/v1/tokens', { name: 'more', permissions: ['account.read'] })).status).toBe(
+      403,
+    )
     expect((await call(hub, await fullToken(here), 'GET', '/v1/tokens')).body.data).toHaveLength(2)
   })
 
@@ -131,7 +145,11 @@ describe('a hub on an empty folder', () => {
     const hub = await startHub(here)
     // Keeps a request open, which a stop waits for.
     const held = new ReadableStream({ start: control => control.enqueue(new TextEncoder().encode('{')) })
-    const request = fetch(`${hub.url}/v1/sessions`, { method: 'POST', body: held, headers: { 'content-type': 'application/json' } }).catch(() => null)
+    const request = fetch(`${hub.url}/v1/sessions`, {
+      method: 'POST',
+      body: held,
+      headers: { 'content-type': 'application/json' },
+    }).catch(() => null)
     process.kill(hub.pid, 'SIGTERM')
     await until('the first signal heard', async () => hub.err().includes('"stopping"'))
     expect(await hub.stop()).toBe(0)
@@ -231,12 +249,18 @@ describe('doctor', () => {
     await using here = await installation()
     await fullToken(here)
     const setting = await here.run(['doctor'], { env: { BAILIWICK_STOP_SECONDS: 'ten' } })
-    expect({ code: setting.code, named: /^fail +settings +BAILIWICK_STOP_SECONDS/m.test(setting.out) }).toEqual({ code: 1, named: true })
+    expect({ code: setting.code, named: /^fail +settings +BAILIWICK_STOP_SECONDS/m.test(setting.out) }).toEqual({
+      code: 1,
+      named: true,
+    })
 
     const other = join(here.folder, 'other.key')
     writeFileSync(other, `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 })
     const key = await here.run(['doctor', '--listen', '127.0.0.1:0'], { env: { BAILIWICK_MASTER_KEY_FILE: other } })
-    expect({ code: key.code, named: /^fail +master key fits +The database was made with the key/m.test(key.out) }).toEqual({ code: 1, named: true })
+    expect({ code: key.code, named: /^fail +master key fits +The database was made with the key/m.test(key.out) }).toEqual({
+      code: 1,
+      named: true,
+    })
 
     using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
     const port = await here.run(['doctor', '--listen', `127.0.0.1:${taken.port}`], { env: { BAILIWICK_NONSENSE: '1' } })
@@ -250,11 +274,18 @@ describe('users from the command line', () => {
   test('are made, listed, disabled, and given a new password', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
-    const signIn = async (password: string) => (await call(hub, '', 'POST', '/v1/sessions', { email: 'ada@example.com', password })).status
+    const signIn = async (password: string) =>
+      (await call(hub, '', 'POST', '/v1/sessions', { email: 'ada@example.com', password })).status
     const make = ['user', 'create', '--email', 'Ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator']
-    expect((await here.run(make, { input: 'short\n' }))).toMatchObject({ code: 1, err: 'The password must have at least 10 characters.\n' })
+    expect(await here.run(make, { input: 'short\n' })).toMatchObject({
+      code: 1,
+      err: 'The password must have at least 10 characters.\n',
+    })
     expect((await here.run(make, { input: 'correct horse battery\n' })).out).toMatch(/^usr_[0-9a-z]{26}\n$/)
-    expect((await here.run(make, { input: 'correct horse battery\n' }))).toMatchObject({ code: 1, err: 'There is a user with the e-mail ada@example.com already.\n' })
+    expect(await here.run(make, { input: 'correct horse battery\n' })).toMatchObject({
+      code: 1,
+      err: 'There is a user with the e-mail ada@example.com already.\n',
+    })
     expect((await here.run(['user', 'list'])).out).toBe('ada@example.com\tAda\tdefault:owner\toperator\n')
     expect(await signIn('correct horse battery')).toBe(201)
 
@@ -272,7 +303,10 @@ describe('users from the command line', () => {
 
     const audit = await call(hub, await fullToken(here), 'GET', '/v1/audit-events?action=account.user.*')
     expect(audit.body.data.map((one: any) => one.action)).toEqual([
-      'account.user.enable', 'account.user.disable', 'account.user.set_password', 'account.user.create',
+      'account.user.enable',
+      'account.user.disable',
+      'account.user.set_password',
+      'account.user.create',
     ])
     expect(audit.body.data[0]).toMatchObject({ actor: { type: 'operator' }, context: { channel: 'cli' } })
   })

@@ -32,11 +32,17 @@ describe.skipIf(!onPostgres)('three hubs on one database', () => {
     const beats = await makeHeartbeats(here, 120, { kind: 'period', period_seconds: 3600, grace_seconds: 60 })
     await Promise.all(beats.map(({ uuid }, at) => fetch(`${hubs[at % 3]!.url}/ping/${uuid}/fail`)))
     const holders = new Set<string>()
-    await until('every alert delivered', async () => {
-      const running = await rows.all<{ holder: string }>(`select distinct locked_by as holder from jobs where state = 'running'`)
-      for (const { holder } of running) holders.add(holder)
-      return (await rows.all(`select 1 from webhook_deliveries where status = 'delivered'`)).length === beats.length
-    }, 30_000)
+    await until(
+      'every alert delivered',
+      async () => {
+        const running = await rows.all<{ holder: string }>(
+          `select distinct locked_by as holder from jobs where state = 'running'`,
+        )
+        for (const { holder } of running) holders.add(holder)
+        return (await rows.all(`select 1 from webhook_deliveries where status = 'delivered'`)).length === beats.length
+      },
+      30_000,
+    )
     expect([...holders].sort()).toEqual(hubs.map(hub => hub.id).sort())
     expect(most).toBeGreaterThan(mostInFlight)
     expect(most).toBeLessThanOrEqual(3 * mostInFlight)
@@ -123,7 +129,9 @@ describe.skipIf(!onPostgres)('three hubs on one database', () => {
     expect((await call(hubs[2]!, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events })).status).toBe(201)
     const { id, uuid } = (await call(hubs[0]!, token, 'POST', '/v1/heartbeats', { name: 'wanderer', schedule: soon })).body
     // The first ping sets the alarm of the first hub; all that follow come elsewhere.
-    const ping = async (at: number) => { expect((await fetch(`${hubs[at]!.url}/ping/${uuid}`)).status).toBe(200) }
+    const ping = async (at: number) => {
+      expect((await fetch(`${hubs[at]!.url}/ping/${uuid}`)).status).toBe(200)
+    }
     await ping(0)
     for (let n = 0; n < 7; n++) {
       await Bun.sleep(2000)
@@ -146,9 +154,16 @@ describe.skipIf(!onPostgres)('three hubs on one database', () => {
     await using here = await trio()
     const { hubs, token, rows } = here
     const wires = hubs.map(hub => new Wire(Number(new URL(hub.url).port)))
-    const create = (at: number, key: string) => wires[at % 3]!.ask('POST', '/v1/heartbeats', {
-      Authorization: `Bearer ${token}`, 'Idempotency-Key': key,
-    }, { name: key, schedule: soon })
+    const create = (at: number, key: string) =>
+      wires[at % 3]!.ask(
+        'POST',
+        '/v1/heartbeats',
+        {
+          Authorization: `Bearer ${token}`,
+          'Idempotency-Key': key,
+        },
+        { name: key, schedule: soon },
+      )
     const keys = Array.from({ length: 30 }, (_, n) => `key-${n}`)
     const answers = await Promise.all(keys.map(key => Promise.all([0, 1, 2].map(at => create(at, key)))))
     for (const three of answers) {
@@ -158,14 +173,19 @@ describe.skipIf(!onPostgres)('three hubs on one database', () => {
       const others = three.filter(one => one.status !== 201).map(one => JSON.parse(one.body).code)
       expect(others.filter(code => code !== 'idempotency_in_progress')).toEqual([])
     }
-    const [{ n }] = await rows.all<{ n: number }>('select count(*) as n from heartbeats') as [{ n: number }]
+    const [{ n }] = (await rows.all<{ n: number }>('select count(*) as n from heartbeats')) as [{ n: number }]
     expect(n).toBe(keys.length)
     expect((await create(2, 'key-0')).head).toContain('Idempotent-Replayed: true')
     for (const wire of wires) wire.close()
   }, 30_000)
 })
 
-interface Trio extends AsyncDisposable { here: Installation; hubs: (HubProcess & { id: string })[]; token: string; rows: Rows }
+interface Trio extends AsyncDisposable {
+  here: Installation
+  hubs: (HubProcess & { id: string })[]
+  token: string
+  rows: Rows
+}
 
 async function trio(): Promise<Trio> {
   const here = await installation()
@@ -179,7 +199,10 @@ async function trio(): Promise<Trio> {
     hubs.push({ ...hub, id: (await entered()).find(id => !before.includes(id))! })
   }
   return {
-    here, hubs, token, rows,
+    here,
+    hubs,
+    token,
+    rows,
     async [Symbol.asyncDispose]() {
       await Promise.all(hubs.map(hub => hub.stop('SIGKILL')))
       await rows[Symbol.asyncDispose]()
@@ -206,7 +229,8 @@ async function fallDueTogether(of: Trio, count: number, url: string): Promise<{ 
 }
 
 /** Events, deliveries and changes to down of each heartbeat. */
-const alertsOf = (rows: Rows) => rows.all(`
+const alertsOf = (rows: Rows) =>
+  rows.all(`
   select id, (select count(*) from events where resource_id = heartbeats.id) as events,
   (select count(*) from webhook_deliveries where resource_id = heartbeats.id) as deliveries,
   (select count(*) from flips where heartbeat_id = heartbeats.id and to_status = 'down') as flips from heartbeats order by id`)

@@ -22,10 +22,17 @@ test(`a hub killed at ${rounds} random moments loses nothing that it acknowledge
   await using here = await installation()
   const seen = receiver()
   let hub = await startHub(here)
-  const wire = new Wire(portOf(hub))
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await hub.stop('SIGKILL')
+    },
+  }
+  const wire = new Wire(portOf(hub), 256)
   const traffic = new Traffic(wire, await fullToken(here))
   await traffic.prepare({
-    steady: 200, flapping: 20, edited: 50,
+    steady: 200,
+    flapping: 20,
+    edited: 50,
     endpoints: [
       { url: `${seen.url}/both`, events: ['monitor.alert', 'monitor.recovered'] },
       { url: `${seen.url}/switched`, events: ['monitor.alert'], switched: true },
@@ -38,7 +45,7 @@ test(`a hub killed at ${rounds} random moments loses nothing that it acknowledge
   for (let round = 1; round <= rounds; round++) {
     const began = performance.now()
     traffic.resume(portOf(hub), rates)
-    await Bun.sleep(800 + random() * 2200)
+    await Bun.sleep(1000 + random() * 2000)
     expect(await hub.stop('SIGKILL')).not.toBe(0)
     busyMs += performance.now() - began
     traffic.cut()
@@ -69,7 +76,8 @@ test(`a hub killed at ${rounds} random moments loses nothing that it acknowledge
   const messages = Map.groupBy(seen.received, one => `${one.path} ${one.headers.get('webhook-id')}`)
   const deliveries = await rows.all<{ path: string; message_id: string }>(
     `select substr(url, ${seen.url.indexOf('/hook') + 1}) as path, message_id from webhook_deliveries
-    join webhook_endpoints on webhook_endpoints.id = endpoint_id`)
+    join webhook_endpoints on webhook_endpoints.id = endpoint_id`,
+  )
   expect(deliveries.filter(one => !messages.has(`${one.path} ${one.message_id}`))).toEqual([])
   expect(messages.size).toBe(deliveries.length)
   // A message goes out twice only when its hub was killed before it wrote down the answer: at most eight in flight an endpoint.
@@ -77,15 +85,17 @@ test(`a hub killed at ${rounds} random moments loses nothing that it acknowledge
 
   const listed = await everyId(traffic)
   expect(traffic.created.filter(one => !listed.has(one.id!))).toEqual([])
-  await hub.stop()
   wire.close()
+  expect(await hub.stop()).toBe(0)
   const perSecond = (n: number) => Math.round((n * 1000) / busyMs)
   const pings = perSecond(traffic.acknowledged.pings)
   const longestGapMs = Math.round(Math.max(...traffic.steady.map(one => one.longestGapMs)))
-  process.stdout.write(`${rounds} kills in ${Math.round(busyMs / 1000)} s of traffic; acknowledged: ${pings} pings/s and `
-    + `${perSecond(traffic.acknowledged.writes)} writes/s; ${deliveries.length} deliveries, `
-    + `${seen.received.length - messages.size} of them sent twice; `
-    + `longest time between two pings of a heartbeat ${longestGapMs} ms\n`)
+  process.stdout.write(
+    `${rounds} kills in ${Math.round(busyMs / 1000)} s of traffic; acknowledged: ${pings} pings/s and ` +
+      `${perSecond(traffic.acknowledged.writes)} writes/s; ${deliveries.length} deliveries, ` +
+      `${seen.received.length - messages.size} of them sent twice; ` +
+      `longest time between two pings of a heartbeat ${longestGapMs} ms\n`,
+  )
   // A machine that is far too slow would make this test say nothing.
   expect(pings).toBeGreaterThan(200)
 }, 240_000)
@@ -93,7 +103,11 @@ test(`a hub killed at ${rounds} random moments loses nothing that it acknowledge
 /** Kills a hub before it serves, while it opens the database and catches up. */
 async function killAtStart(here: Installation, afterMs: number): Promise<void> {
   const run = Bun.spawn([program('bailiwick'), 'serve', '--listen', '127.0.0.1:0'], {
-    env: here.env, cwd: tmpdir(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore',
+    env: here.env,
+    cwd: tmpdir(),
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
   })
   await Bun.sleep(afterMs)
   run.kill('SIGKILL')
@@ -112,7 +126,10 @@ async function everyId(traffic: Traffic): Promise<Set<string>> {
   return ids
 }
 
-interface Page { data: { id: string }[]; pagination: { next_cursor: string | null } }
+interface Page {
+  data: { id: string }[]
+  pagination: { next_cursor: string | null }
+}
 
 const portOf = (hub: HubProcess): number => Number(new URL(hub.url).port)
 

@@ -12,23 +12,39 @@ test('the tour does what it says', async () => {
   const port = await freePort()
   // Only what depends on the machine is replaced: the program, the address, the folder, the receiver's port.
   const script = replaced(tour.join('\n'), [
-    ['http://localhost:8484', hub.url], ['npx --yes bun@1.4.5 src/bin/hub.ts', program('bailiwick')], ['./data', here.folder], ['9009', String(port)],
+    ['http://localhost:8484', hub.url],
+    ['npx --yes bun@1.4.5 src/bin/hub.ts', program('bailiwick')],
+    ['./data', here.folder],
+    ['9009', String(port)],
   ])
-  const run = Bun.spawn(['bash', '-eu', '-o', 'pipefail', '-c', script], { env: here.env, cwd: here.folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: 45_000 })
+  const run = Bun.spawn(['bash', '-eu', '-o', 'pipefail', '-c', script], {
+    env: here.env,
+    cwd: here.folder,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 45_000,
+  })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   expect({ code, err }).toEqual({ code: 0, err: '' })
 
   expect(out).toMatch(/"secret":"whsec_[^"]+"/)
   const received = out.split('\n').find(line => line.includes('received msg_'))
   const message = JSON.parse(received!.slice(received!.indexOf('{', received!.indexOf('received msg_'))))
-  expect(message).toMatchObject({ event: 'monitor.alert', data: { kind: 'heartbeat.missed', heartbeat: { name: 'nightly backup' } } })
+  expect(message).toMatchObject({
+    event: 'monitor.alert',
+    data: { kind: 'heartbeat.missed', heartbeat: { name: 'nightly backup' } },
+  })
   expect(out).toContain('"status":"down"')
   expect(out).toContain('"attempt_count":1')
-  for (const action of ['account.token.create', 'webhooks.endpoint.create', 'heartbeat.create']) expect(out).toContain(`"action":"${action}"`)
+  for (const action of ['account.token.create', 'webhooks.endpoint.create', 'heartbeat.create'])
+    expect(out).toContain(`"action":"${action}"`)
 }, 60_000)
 
 test('every path it names is there', () => {
-  const named = [...readme.matchAll(/(?:^|[`\s])((?:src|test|migrations|\.ci)\/[\w./-]*)/gm)].map(match => match[1]!).filter(path => path !== 'src/features/x/routes.ts')
+  const named = [...readme.matchAll(/(?:^|[`\s])((?:src|test|migrations|\.ci)\/[\w./-]*)/gm)]
+    .map(match => match[1]!)
+    .filter(path => path !== 'src/features/x/routes.ts')
   expect(named.length).toBeGreaterThan(25)
   expect(named.filter(path => !existsSync(path))).toEqual([])
 })

@@ -16,7 +16,7 @@ afterAll(stopReceivers)
 test('what was due while no hub ran is put off by that time', async () => {
   await using here = await installation()
   const seen = receiver()
-  const first = await startHub(here)
+  await using first = await startHub(here)
   const token = await fullToken(here)
   await call(first, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'] })
   const { id, uuid } = await heartbeat(first, token, 5, 1)
@@ -39,12 +39,15 @@ test('what was due while no hub ran is put off by that time', async () => {
   expect(Date.now()).toBeGreaterThanOrEqual(dueAt + putOff)
   expect(Date.now()).toBeLessThan(dueAt + putOff + 1000)
   const { body } = await call(second, token, 'GET', `/v1/heartbeats/${id}/flips`)
-  expect(body.data.map((one: any) => [one.to, one.reason])).toEqual([['down', 'late'], ['up', 'ping']])
+  expect(body.data.map((one: any) => [one.to, one.reason])).toEqual([
+    ['down', 'late'],
+    ['up', 'ping'],
+  ])
 }, 60_000)
 
 test('a restart that takes a moment puts nothing off', async () => {
   await using here = await installation()
-  const first = await startHub(here)
+  await using first = await startHub(here)
   const token = await fullToken(here)
   const { id, uuid } = await heartbeat(first, token, 600, 60)
   await fetch(`${first.url}/ping/${uuid}`)
@@ -58,7 +61,7 @@ test('a restart that takes a moment puts nothing off', async () => {
 test('a hub that is told to stop under load finishes what is under way, and nothing is lost', async () => {
   await using here = await installation()
   const seen = receiver()
-  const first = await startHub(here)
+  await using first = await startHub(here)
   const wire = new Wire(portOf(first))
   const traffic = new Traffic(wire, await fullToken(here))
   await traffic.prepare({ steady: 100, flapping: 10, edited: 20, endpoints: [{ url: seen.url, events: ['monitor.alert'] }] })
@@ -94,7 +97,7 @@ test('a hub that is told to stop under load finishes what is under way, and noth
 
 test('requests that are under way when a hub is told to stop are answered', async () => {
   await using here = await installation()
-  const hub = await startHub(here)
+  await using hub = await startHub(here)
   const token = await fullToken(here)
   const { id, uuid } = await heartbeat(hub, token, 600, 60)
   // Bodies that end only after the signal: a ping with its log, and an edit.
@@ -102,10 +105,23 @@ test('requests that are under way when a hub is told to stop are answered', asyn
     { method: 'POST', path: `/ping/${uuid}`, text: 'the log of the run' },
     { method: 'PATCH', path: `/v1/heartbeats/${id}`, text: '{"description":"edited while it stops"}' },
   ]
-  const slow = await Promise.all(bodies.map(({ method, path, text }) => begun(portOf(hub), [
-    `${method} ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${token}`, 'Content-Type: application/json',
-    `Content-Length: ${text.length}`, '', '',
-  ].join('\r\n'), text)))
+  const slow = await Promise.all(
+    bodies.map(({ method, path, text }) =>
+      begun(
+        portOf(hub),
+        [
+          `${method} ${path} HTTP/1.1`,
+          'Host: localhost',
+          `Authorization: Bearer ${token}`,
+          'Content-Type: application/json',
+          `Content-Length: ${text.length}`,
+          '',
+          '',
+        ].join('\r\n'),
+        text,
+      ),
+    ),
+  )
   await Bun.sleep(200)
   const stopped = hub.stop('SIGTERM')
   await until('the signal heard', async () => hub.err().includes('"stopping"'))
@@ -120,47 +136,62 @@ test('requests that are under way when a hub is told to stop are answered', asyn
   expect((await call(again, token, 'GET', `/v1/heartbeats/${id}/pings/1`)).body.body).toBe('the log of the run')
 }, 30_000)
 
-test.skipIf(onPostgres)('a second hub on a folder is refused, and the first goes on', async () => {
-  await using here = await installation()
-  await using hub = await startHub(here)
-  const seconds = await Promise.all([1, 2, 3].map(() => here.run(['serve', '--listen', '127.0.0.1:0'])))
-  for (const { code, out, err } of seconds) {
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toStartWith(`The data folder ${here.folder} is in use by the hub with process id ${hub.pid}. `)
-    expect(err.trim().split('\n')).toHaveLength(1)
-  }
-  expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
-}, 30_000)
+test.skipIf(onPostgres)(
+  'a second hub on a folder is refused, and the first goes on',
+  async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const seconds = await Promise.all([1, 2, 3].map(() => here.run(['serve', '--listen', '127.0.0.1:0'])))
+    for (const { code, out, err } of seconds) {
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toStartWith(`The data folder ${here.folder} is in use by the hub with process id ${hub.pid}. `)
+      expect(err.trim().split('\n')).toHaveLength(1)
+    }
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
+  },
+  30_000,
+)
 
-test.skipIf(onPostgres)('of hubs that start in the same moment on the folder of a killed one, one serves', async () => {
-  await using here = await installation()
-  const killed = await startHub(here)
-  await killed.stop('SIGKILL')
-  for (let round = 0; round < 5; round++) {
-    const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startHub(here)))
-    const serving = starts.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
-    await Promise.all(serving.map(hub => hub.stop('SIGKILL')))
-    expect(serving).toHaveLength(1)
-    for (const one of starts) if (one.status === 'rejected') expect(String(one.reason)).toContain('is in use by')
-  }
-}, 60_000)
+test.skipIf(onPostgres)(
+  'of hubs that start in the same moment on the folder of a killed one, one serves',
+  async () => {
+    await using here = await installation()
+    await using killed = await startHub(here)
+    await killed.stop('SIGKILL')
+    for (let round = 0; round < 5; round++) {
+      const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startHub(here)))
+      const serving = starts.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
+      await Promise.all(serving.map(hub => hub.stop('SIGKILL')))
+      expect(serving).toHaveLength(1)
+      for (const one of starts) if (one.status === 'rejected') expect(String(one.reason)).toContain('is in use by')
+    }
+  },
+  60_000,
+)
 
-test.skipIf(onPostgres)('a lock that a dead process left is taken over, also when its process id lives again', async () => {
-  await using here = await installation()
-  const killed = await startHub(here)
-  const token = await fullToken(here)
-  await killed.stop('SIGKILL')
-  const second = await startHub(here)
-  expect((await call(second, token, 'GET', '/v1/heartbeats')).status).toBe(200)
-  await second.stop('SIGKILL')
-  // What was left names a process that lives and is no hub: this one.
-  writeFileSync(join(here.folder, 'hub.pid'), `${process.pid}\n`)
-  const third = await startHub(here)
-  expect((await here.run(['serve', '--listen', '127.0.0.1:0'])).err).toContain(`process id ${third.pid}.`)
-  expect(await third.stop()).toBe(0)
-}, 30_000)
+test.skipIf(onPostgres)(
+  'a lock that a dead process left is taken over, also when its process id lives again',
+  async () => {
+    await using here = await installation()
+    await using killed = await startHub(here)
+    const token = await fullToken(here)
+    await killed.stop('SIGKILL')
+    await using second = await startHub(here)
+    expect((await call(second, token, 'GET', '/v1/heartbeats')).status).toBe(200)
+    await second.stop('SIGKILL')
+    // What was left names a process that lives and is no hub: this one.
+    writeFileSync(join(here.folder, 'hub.pid'), `${process.pid}\n`)
+    await using third = await startHub(here)
+    expect((await here.run(['serve', '--listen', '127.0.0.1:0'])).err).toContain(`process id ${third.pid}.`)
+    expect(await third.stop()).toBe(0)
+  },
+  30_000,
+)
 
-interface Beat { id: string; uuid: string }
+interface Beat {
+  id: string
+  uuid: string
+}
 
 /** Makes a heartbeat. */
 async function heartbeat(hub: HubProcess, token: string, period_seconds: number, grace_seconds: number): Promise<Beat> {
@@ -173,7 +204,8 @@ async function begun(port: number, head: string, body: string): Promise<{ finish
   let heard = ''
   const ended = Promise.withResolvers<string>()
   const socket = await Bun.connect({
-    hostname: '127.0.0.1', port,
+    hostname: '127.0.0.1',
+    port,
     socket: {
       data(_, chunk) {
         heard += chunk.toString()

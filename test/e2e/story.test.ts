@@ -17,12 +17,14 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
 
   const { url, received, arrivedAt } = timedReceiver()
   const endpoint = await call(hub, token, 'POST', '/v1/webhook-endpoints', {
-    url, events: ['monitor.alert', 'monitor.recovered'],
+    url,
+    events: ['monitor.alert', 'monitor.recovered'],
   })
   expect(endpoint.status).toBe(201)
   const { secret } = endpoint.body
   const created = await call(hub, token, 'POST', '/v1/heartbeats', {
-    name: 'nightly backup', schedule: { kind: 'period', period_seconds: 5, grace_seconds: 1 },
+    name: 'nightly backup',
+    schedule: { kind: 'period', period_seconds: 5, grace_seconds: 1 },
   })
   expect(created.body).toMatchObject({ status: 'new', ping_url: `${hub.url}/ping/${created.body.uuid}` })
   const heartbeat = () => call(hub, token, 'GET', `/v1/heartbeats/${created.body.id}`).then(answer => answer.body)
@@ -43,7 +45,12 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   expect(alerted).toMatchObject({
     event: 'monitor.alert',
     data: {
-      kind: 'heartbeat.missed', status: 'down', previous_status: 'up', reason: 'late', monitor: null, probe: null,
+      kind: 'heartbeat.missed',
+      status: 'down',
+      previous_status: 'up',
+      reason: 'late',
+      monitor: null,
+      probe: null,
       heartbeat: { id: created.body.id, name: 'nightly backup' },
     },
   })
@@ -65,13 +72,20 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
     return body.data.length === 2 && body.data
   })
   const events = (await call(hub, token, 'GET', `/v1/events?resource_id=${created.body.id}`)).body.data
-  expect(events.map((one: any) => [one.kind, one.sequence])).toEqual([['monitor.recovered', 1], ['monitor.alert', 1]])
+  expect(events.map((one: any) => [one.kind, one.sequence])).toEqual([
+    ['monitor.recovered', 1],
+    ['monitor.alert', 1],
+  ])
   expect(events[1]).toMatchObject({
-    resource: { type: 'heartbeat', id: created.body.id }, data: alerted.data, occurred_at: new Date(dueAt).toISOString(),
+    resource: { type: 'heartbeat', id: created.body.id },
+    data: alerted.data,
+    occurred_at: new Date(dueAt).toISOString(),
   })
   for (const [place, message] of [recovery, alert].entries()) {
     expect(deliveries[place]).toMatchObject({
-      id: message.headers.get('x-service-delivery'), message_id: message.headers.get('webhook-id'), event_id: events[place].id,
+      id: message.headers.get('x-service-delivery'),
+      message_id: message.headers.get('webhook-id'),
+      event_id: events[place].id,
       attempt_count: 1,
     })
     const { attempts } = (await call(hub, token, 'GET', `/v1/webhook-deliveries/${deliveries[place].id}`)).body

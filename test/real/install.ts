@@ -35,6 +35,9 @@ export async function installCounterparts(): Promise<string[]> {
 
 if (import.meta.main) {
   const missing = await installCounterparts()
-  if (missing.length > 0) process.stdout.write(`Not installed: ${missing.join(', ')}. Install them as root with: apt-get install ${missing.join(' ')}\n`)
+  if (missing.length > 0)
+    process.stdout.write(
+      `Not installed: ${missing.join(', ')}. Install them as root with: apt-get install ${missing.join(' ')}\n`,
+    )
   process.exit(missing.length === 0 ? 0 : 1)
 }

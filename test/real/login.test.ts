@@ -33,7 +33,12 @@ beforeAll(async () => {
   place = await installation()
   // The network of the test has no way to a database server on this machine's loopback: SQLite it is.
   const { BAILIWICK_DATABASE_URL: _, BAILIWICK_MASTER_KEY_FILE: __, ...env } = place.env
-  hub = Bun.spawn(inside(program('bailiwick'), 'serve', '--listen', `${address}:${port}`), { env, stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
+  hub = Bun.spawn(inside(program('bailiwick'), 'serve', '--listen', `${address}:${port}`), {
+    env,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
   let said = ''
   for await (const part of hub.stdout) {
     said += new TextDecoder().decode(part)
@@ -46,7 +51,15 @@ beforeAll(async () => {
   chmodSync(wrapper, 0o755)
   browser = await chromium.launch({
     executablePath: wrapper,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   })
 }, 60_000)
 
@@ -63,9 +76,13 @@ async function open(at: string): Promise<{ page: Page; errors: string[]; foreign
   const page = await (await browser.newContext()).newPage()
   const errors: string[] = []
   const foreign: string[] = []
-  page.on('console', message => { if (message.type() === 'error' && !/401/.test(message.text())) errors.push(message.text()) })
+  page.on('console', message => {
+    if (message.type() === 'error' && !/401/.test(message.text())) errors.push(message.text())
+  })
   page.on('pageerror', error => errors.push(error.message))
-  page.on('request', request => { if (!request.url().startsWith(base) && !request.url().startsWith('data:')) foreign.push(request.url()) })
+  page.on('request', request => {
+    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) foreign.push(request.url())
+  })
   await page.goto(at)
   return { page, errors, foreign }
 }
@@ -114,7 +131,11 @@ test('a wrong password is refused with a word, the right one opens the workspace
 }, 60_000)
 
 test('the reference and the handbook open without any request to elsewhere', async () => {
-  for (const [path, sign] of [['/swagger', '.swagger-ui .opblock'], ['/docs', 'main h1'], ['/docs/webhooks', 'main h1']] as const) {
+  for (const [path, sign] of [
+    ['/swagger', '.swagger-ui .opblock'],
+    ['/docs', 'main h1'],
+    ['/docs/webhooks', 'main h1'],
+  ] as const) {
     const { page, errors, foreign } = await open(`${base}${path}`)
     await page.waitForSelector(sign)
     expect([path, errors, foreign]).toEqual([path, [], []])

@@ -19,7 +19,11 @@ afterAll(async () => {
   await here?.[Symbol.asyncDispose]()
 })
 
-interface Beat { id: string; uuid: string; ping_url: string }
+interface Beat {
+  id: string
+  uuid: string
+  ping_url: string
+}
 const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 600 }
 const make = async (name: string): Promise<Beat> => (await call(hub, token, 'POST', '/v1/heartbeats', { name, schedule })).body
 const read = async (beat: Beat) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}`)).body
@@ -35,7 +39,12 @@ const told = (ping: any) => [ping.kind, ping.method, ping.exit_status, ping.body
 async function sh(script: string, url: string, more: Record<string, string> = {}): Promise<Ended> {
   const env = { ...here.env, no_proxy: '127.0.0.1', URL: url, ...more }
   const run = Bun.spawn(['bash', '-c', script], {
-    env, cwd: here.folder, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: 50_000,
+    env,
+    cwd: here.folder,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 50_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }
@@ -157,7 +166,9 @@ describe.skipIf(!Bun.which('borgmatic') || !Bun.which('borg'))('borgmatic', () =
     const source = join(folder, 'source')
     mkdirSync(source, { recursive: true })
     for (let n = 0; n < 20; n++) writeFileSync(join(source, `file-${n}`), `content ${n}\n`)
-    writeFileSync(join(folder, 'config.yaml'), `
+    writeFileSync(
+      join(folder, 'config.yaml'),
+      `
 location:
     source_directories:
         - ${source}
@@ -169,7 +180,8 @@ storage:
 hooks:
     healthchecks:
         ping_url: ${beat.ping_url}
-`)
+`,
+    )
     const command = `borgmatic --config ${join(folder, 'config.yaml')}`
     const borgmatic = (args: string) => sh(`${command} ${args}`, beat.ping_url, { HOME: folder })
     expect((await borgmatic('rcreate --encryption none')).code).toBe(0)

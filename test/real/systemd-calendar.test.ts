@@ -8,42 +8,73 @@ const EXPRESSIONS_PER_BASE = 30
 
 // Half of the moments are shortly before a change of clocks in one of the zones, some are between the two passes of an hour.
 const BASES = [
-  '2024-01-01 00:00:00', '2024-02-28 23:59:59', '2024-12-31 12:34:56', '2025-06-15 10:20:30', '2027-02-27 03:04:05',
-  '2030-09-30 21:00:00', '2098-12-31 23:00:00', '2199-12-30 00:00:00',
-  '2024-03-30 23:30:00', '2024-03-31 00:59:59', '2024-10-26 23:15:00', '2024-10-27 00:20:00', '2024-10-27 01:10:00',
-  '2024-03-10 06:30:00', '2024-11-03 04:50:00', '2024-11-03 06:15:00', '2024-10-05 14:50:00', '2024-04-06 14:45:00',
-  '2024-04-25 20:30:00', '2024-10-31 20:10:00',
+  '2024-01-01 00:00:00',
+  '2024-02-28 23:59:59',
+  '2024-12-31 12:34:56',
+  '2025-06-15 10:20:30',
+  '2027-02-27 03:04:05',
+  '2030-09-30 21:00:00',
+  '2098-12-31 23:00:00',
+  '2199-12-30 00:00:00',
+  '2024-03-30 23:30:00',
+  '2024-03-31 00:59:59',
+  '2024-10-26 23:15:00',
+  '2024-10-27 00:20:00',
+  '2024-10-27 01:10:00',
+  '2024-03-10 06:30:00',
+  '2024-11-03 04:50:00',
+  '2024-11-03 06:15:00',
+  '2024-10-05 14:50:00',
+  '2024-04-06 14:45:00',
+  '2024-04-25 20:30:00',
+  '2024-10-31 20:10:00',
 ]
-const ZONES = ['', '', '', ' UTC', ' Europe/Paris', ' Europe/Paris', ' America/New_York', ' America/New_York',
-  ' Australia/Lord_Howe', ' Africa/Cairo', ' Asia/Kolkata', ' Pacific/Auckland']
+const ZONES = [
+  '',
+  '',
+  '',
+  ' UTC',
+  ' Europe/Paris',
+  ' Europe/Paris',
+  ' America/New_York',
+  ' America/New_York',
+  ' Australia/Lord_Howe',
+  ' Africa/Cairo',
+  ' Asia/Kolkata',
+  ' Pacific/Auckland',
+]
 
 const systemdAnalyze = Bun.which('systemd-analyze')
 
-test.skipIf(systemdAnalyze === null)('calendar events come up when systemd says', () => {
-  const random = generator(20260101)
-  const differences: string[] = []
-  let accepted = 0
-  let spelledOutOnly = 0
-  for (const base of BASES) {
-    const expressions = Array.from({ length: EXPRESSIONS_PER_BASE }, () => anyExpression(random))
-    const answers = askSystemd(expressions, base)
-    for (const expression of expressions) {
-      const theirs = answers.get(expression) ?? 'refused'
-      if (theirs !== 'refused') accepted++
-      const ours = askOurs(expression, base)
-      if (ours === theirs || !isAfter(theirs, base)) continue
-      const plain = spelledOut(expression)
-      if (plain !== expression && ours === askSystemd([plain], base).get(plain)) spelledOutOnly++
-      else differences.push(`${expression} after ${base}\n  ours   ${ours}\n  theirs ${theirs}`)
+test.skipIf(systemdAnalyze === null)(
+  'calendar events come up when systemd says',
+  () => {
+    const random = generator(20260101)
+    const differences: string[] = []
+    let accepted = 0
+    let spelledOutOnly = 0
+    for (const base of BASES) {
+      const expressions = Array.from({ length: EXPRESSIONS_PER_BASE }, () => anyExpression(random))
+      const answers = askSystemd(expressions, base)
+      for (const expression of expressions) {
+        const theirs = answers.get(expression) ?? 'refused'
+        if (theirs !== 'refused') accepted++
+        const ours = askOurs(expression, base)
+        if (ours === theirs || !isAfter(theirs, base)) continue
+        const plain = spelledOut(expression)
+        if (plain !== expression && ours === askSystemd([plain], base).get(plain)) spelledOutOnly++
+        else differences.push(`${expression} after ${base}\n  ours   ${ours}\n  theirs ${theirs}`)
+      }
     }
-  }
-  expect(differences.join('\n')).toBe('')
-  // The generator is only of use while it writes mostly valid expressions and some invalid ones.
-  const total = BASES.length * EXPRESSIONS_PER_BASE
-  expect(accepted).toBeGreaterThan(total / 2)
-  expect(accepted).toBeLessThan(total)
-  expect(spelledOutOnly).toBeLessThan(total / 20)
-}, 60_000)
+    expect(differences.join('\n')).toBe('')
+    // The generator is only of use while it writes mostly valid expressions and some invalid ones.
+    const total = BASES.length * EXPRESSIONS_PER_BASE
+    expect(accepted).toBeGreaterThan(total / 2)
+    expect(accepted).toBeLessThan(total)
+    expect(spelledOutOnly).toBeLessThan(total / 20)
+  },
+  60_000,
+)
 
 function askOurs(expression: string, base: string): string {
   try {
@@ -89,23 +120,32 @@ function isAfter(answer: string, base: string): boolean {
  * manual and work.
  */
 function spelledOut(expression: string): string {
-  return expression.split(' ').map(word => {
-    if (/^[a-z]/i.test(word)) return word
-    const dateLimits = [2199, 12, word.includes('~') ? -1 : 31]
-    const limits = word.includes(':') ? [23, 59, 59] : dateLimits.slice(word.match(/[-~]/g)!.length > 1 ? 0 : 1)
-    return word.split(/([-:~])/).map((part, at) => at % 2 === 1 ? part : listed(part, limits[at / 2]!)).join('')
-  }).join(' ')
+  return expression
+    .split(' ')
+    .map(word => {
+      if (/^[a-z]/i.test(word)) return word
+      const dateLimits = [2199, 12, word.includes('~') ? -1 : 31]
+      const limits = word.includes(':') ? [23, 59, 59] : dateLimits.slice(word.match(/[-~]/g)!.length > 1 ? 0 : 1)
+      return word
+        .split(/([-:~])/)
+        .map((part, at) => (at % 2 === 1 ? part : listed(part, limits[at / 2]!)))
+        .join('')
+    })
+    .join(' ')
 }
 
 function listed(field: string, max: number): string {
-  return field.split(',').map(item => {
-    const [, start, step] = /^(\d+)\/(\d+)$/.exec(item) ?? []
-    if (start === undefined || Number(step) === 0) return item.replace(/^(\d+)\.\.\1$/, '$1')
-    const values: number[] = []
-    if (max < 0) for (let value = Number(start); value >= 1; value -= Number(step)) values.push(value)
-    else for (let value = Number(start); value <= max; value += Number(step)) values.push(value)
-    return values.join(',')
-  }).join(',')
+  return field
+    .split(',')
+    .map(item => {
+      const [, start, step] = /^(\d+)\/(\d+)$/.exec(item) ?? []
+      if (start === undefined || Number(step) === 0) return item.replace(/^(\d+)\.\.\1$/, '$1')
+      const values: number[] = []
+      if (max < 0) for (let value = Number(start); value >= 1; value -= Number(step)) values.push(value)
+      else for (let value = Number(start); value <= max; value += Number(step)) values.push(value)
+      return values.join(',')
+    })
+    .join(',')
 }
 
 type Random = (below: number) => number

@@ -4,13 +4,22 @@ import { makeProgram } from '../../src/cli'
 import { settings } from '../../src/core/config'
 
 // No container engine is needed to build or test Bailiwick: the file is read instead.
-const lines = readFileSync('Dockerfile', 'utf8').replace(/\\\n/g, ' ').split('\n').map(line => line.trim()).filter(line => line !== '' && !line.startsWith('#'))
+const lines = readFileSync('Dockerfile', 'utf8')
+  .replace(/\\\n/g, ' ')
+  .split('\n')
+  .map(line => line.trim())
+  .filter(line => line !== '' && !line.startsWith('#'))
 const of = (word: string) => lines.filter(line => line.startsWith(`${word} `)).map(line => line.slice(word.length + 1))
 const stages = of('FROM')
 
 test('what it copies from the repository exists and is not ignored', () => {
-  const kept = readFileSync('.dockerignore', 'utf8').split('\n').filter(line => line.startsWith('!')).map(line => line.slice(1))
-  const copied = of('COPY').filter(args => !args.startsWith('--from=')).flatMap(args => args.split(/\s+/).slice(0, -1))
+  const kept = readFileSync('.dockerignore', 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('!'))
+    .map(line => line.slice(1))
+  const copied = of('COPY')
+    .filter(args => !args.startsWith('--from='))
+    .flatMap(args => args.split(/\s+/).slice(0, -1))
   expect(copied.filter(path => !existsSync(path))).toEqual([])
   expect([...copied].sort()).toEqual([...kept].sort())
 })

@@ -17,14 +17,31 @@ import { world } from '../support/world'
 
 const root = join(import.meta.dir, '../..')
 const text = (slug: string) => pages.find(page => page.slug === slug)!.markdown
-const headings = (slug: string) => [...text(slug).replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
+const headings = (slug: string) =>
+  [
+    ...text(slug)
+      .replaceAll(/^```[\s\S]*?^```/gm, '')
+      .matchAll(/^## (.+)$/gm),
+  ].map(match => match[1]!)
 const everything = pages.map(page => page.markdown).join('\n')
 
 test('each setting has its heading, in the order of the code, with its flag and its default', () => {
   expect(headings('settings')).toEqual(Object.values(settings).map(one => one.variable))
-  for (const { variable, default: fallback, flag } of Object.values(settings) as { variable: string; default: string | null; flag?: string }[]) {
-    const section = sectionOf(pages.find(page => page.slug === 'settings')!, variable)
-    expect([variable, section]).toEqual([variable, expect.stringContaining(fallback === null ? 'Not set by default' : fallback === '' ? 'Empty by default' : `Default \`${fallback}\``)])
+  for (const { variable, default: fallback, flag } of Object.values(settings) as {
+    variable: string
+    default: string | null
+    flag?: string
+  }[]) {
+    const section = sectionOf(
+      pages.find(page => page.slug === 'settings')!,
+      variable,
+    )
+    expect([variable, section]).toEqual([
+      variable,
+      expect.stringContaining(
+        fallback === null ? 'Not set by default' : fallback === '' ? 'Empty by default' : `Default \`${fallback}\``,
+      ),
+    ])
     if (flag) expect(section).toContain(`Flag \`${flag}\``)
   }
 })
@@ -51,9 +68,17 @@ test('each area has its line with its permissions, and no other permission is na
 test('each plan has its line with its numbers', () => {
   const number = (limit: number | null) => (limit === null ? '–' : limit.toLocaleString('en'))
   for (const { id, apiAccess, limits } of firstPlans) {
-    const cells = [id, apiAccess, ...[
-      limits.requests_per_minute_per_token, limits.requests_per_hour_per_workspace, limits.webhook_endpoints, limits.tokens, limits.heartbeats,
-    ].map(number)]
+    const cells = [
+      id,
+      apiAccess,
+      ...[
+        limits.requests_per_minute_per_token,
+        limits.requests_per_hour_per_workspace,
+        limits.webhook_endpoints,
+        limits.tokens,
+        limits.heartbeats,
+      ].map(number),
+    ]
     expect(text('tokens')).toContain(`| ${cells.join(' | ')} |`)
   }
 })
@@ -77,12 +102,17 @@ test('each header of a message has its line', () => {
 test('every address that is named is served', async () => {
   const { app } = await world()
   const patterns = app.routes.map(route => route.path.split('/'))
-  const served = (path: string) => patterns.some(pattern => {
-    const parts = path.replace(/\/$/, '').split('/')
-    return pattern.length === parts.length && pattern.every((part, place) => part.startsWith(':') || part === parts[place])
-  })
+  const served = (path: string) =>
+    patterns.some(pattern => {
+      const parts = path.replace(/\/$/, '').split('/')
+      return pattern.length === parts.length && pattern.every((part, place) => part.startsWith(':') || part === parts[place])
+    })
   // In code and in links, with or without a method before it; what stands behind ? or # is no part of it.
-  const named = [...everything.matchAll(/(?:`|\b(?:GET|POST|PATCH|PUT|DELETE) |\]\(|localhost:8484)(\/(?:v1|docs|problems|ping|api|swagger|healthz|readyz|metrics)[^\s`)?#'"]*)/g)].map(match => match[1]!)
+  const named = [
+    ...everything.matchAll(
+      /(?:`|\b(?:GET|POST|PATCH|PUT|DELETE) |\]\(|localhost:8484)(\/(?:v1|docs|problems|ping|api|swagger|healthz|readyz|metrics)[^\s`)?#'"]*)/g,
+    ),
+  ].map(match => match[1]!)
   expect(named.length).toBeGreaterThan(40)
   // The prefix of all paths, and of the twins, is no address itself; /bailiwick is the receiver's.
   const prefixes = new Set(['/v1', '/v1/ingest', '/v1/ingest/heartbeats', '/ping'])
@@ -95,7 +125,12 @@ test('every link leads to a page and a heading that exist', () => {
       const [path, anchor] = link!.split('#') as [string, string?]
       const target = pages.find(one => `/docs/${one.slug}` === path)
       expect([page.slug, link, target !== undefined]).toEqual([page.slug, link, true])
-      if (anchor) expect([page.slug, link, headings(target!.slug).map(one => anchorOf(one.replaceAll('`', '')))]).toEqual([page.slug, link, expect.arrayContaining([anchor])])
+      if (anchor)
+        expect([page.slug, link, headings(target!.slug).map(one => anchorOf(one.replaceAll('`', '')))]).toEqual([
+          page.slug,
+          link,
+          expect.arrayContaining([anchor]),
+        ])
     }
   }
 })
@@ -108,7 +143,10 @@ test('every file that is named exists', () => {
 
 test('every page has one title, and its headings have addresses of their own', () => {
   for (const page of pages) {
-    expect([page.slug, page.markdown.match(/^# /gm)?.length]).toEqual([page.slug, 1 + (page.markdown.match(/^```[\s\S]*?^```/gm) ?? []).join('\n').split(/^# /m).length - 1])
+    expect([page.slug, page.markdown.match(/^# /gm)?.length]).toEqual([
+      page.slug,
+      1 + (page.markdown.match(/^```[\s\S]*?^```/gm) ?? []).join('\n').split(/^# /m).length - 1,
+    ])
     const ids = [...pageHtml(page.slug)!.matchAll(/<h\d id="([^"]*)"/g)].map(match => match[1]!)
     expect([page.slug, ids.length, ids.includes('')]).toEqual([page.slug, new Set(ids).size, false])
   }
@@ -120,9 +158,14 @@ test('no tag of the API is without a description', () => {
 
 // The vector that the page tells readers to test with.
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: '1614265330', body: '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}' }
+const message = {
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp: '1614265330',
+  body: '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}',
+}
 const signature = /webhook-signature: (v1,\S+)/.exec(text('webhooks'))![1]!
-const snippet = (language: string) => new RegExp(`^\`\`\`${language}\n([\\s\\S]*?verify[\\s\\S]*?)^\`\`\``, 'm').exec(text('webhooks'))![1]!
+const snippet = (language: string) =>
+  new RegExp(`^\`\`\`${language}\n([\\s\\S]*?verify[\\s\\S]*?)^\`\`\``, 'm').exec(text('webhooks'))![1]!
 const cases = [
   { name: 'the message', body: message.body, signature, right: true },
   { name: 'one of two signatures', body: message.body, signature: `v1,AAAA ${signature}`, right: true },
@@ -135,12 +178,15 @@ test.each(cases)('the JavaScript of the handbook tells $name right', async one =
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
   try {
     // The vector is old: the clock of the program stands where it was made.
-    await Bun.write(join(folder, 'verify.mjs'), `${snippet('js')}
+    await Bun.write(
+      join(folder, 'verify.mjs'),
+      `${snippet('js')}
 Date.now = () => ${message.timestamp}000
 const headers = ${JSON.stringify({ 'webhook-id': message.id, 'webhook-timestamp': message.timestamp, 'webhook-signature': one.signature })}
 console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))
 Date.now = () => ${message.timestamp}000 + 301_000
-console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))`)
+console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))`,
+    )
     expect(await printed([process.execPath, join(folder, 'verify.mjs')])).toBe(`${one.right}\nfalse\n`)
   } finally {
     rmSync(folder, { recursive: true })
@@ -151,11 +197,14 @@ test.each(cases)('the Bash of the handbook tells $name right', async one => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
   try {
     await Bun.write(join(folder, 'body'), one.body)
-    await Bun.write(join(folder, 'verify.sh'), `${snippet('bash')}
+    await Bun.write(
+      join(folder, 'verify.sh'),
+      `${snippet('bash')}
 date() { echo ${message.timestamp}; }
 verify '${secret}' '${message.id}' '${message.timestamp}' '${one.signature}' '${join(folder, 'body')}' && echo true || echo false
 date() { echo $((${message.timestamp} + 301)); }
-verify '${secret}' '${message.id}' '${message.timestamp}' '${one.signature}' '${join(folder, 'body')}' && echo true || echo false`)
+verify '${secret}' '${message.id}' '${message.timestamp}' '${one.signature}' '${join(folder, 'body')}' && echo true || echo false`,
+    )
     expect(await printed(['bash', join(folder, 'verify.sh')])).toBe(`${one.right}\nfalse\n`)
   } finally {
     rmSync(folder, { recursive: true })

@@ -99,8 +99,20 @@ test('three processes that start at once on one empty database find one installa
   writeFileSync(key, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
   const start = async (url: string | null) => {
     const env = { ...process.env, BAILIWICK_DATA: folder, BAILIWICK_MASTER_KEY_FILE: key, BAILIWICK_DATABASE_URL: url ?? '' }
-    const runs = [1, 2, 3].map(n => Bun.spawn([process.execPath, 'src/bin/hub.ts', 'token', 'create', '--name', `number ${n}`, '--full'], { env, stdout: 'pipe', stderr: 'pipe' }))
-    const ends = await Promise.all(runs.map(async run => ({ out: await new Response(run.stdout).text(), err: await new Response(run.stderr).text(), code: await run.exited })))
+    const runs = [1, 2, 3].map(n =>
+      Bun.spawn([process.execPath, 'src/bin/hub.ts', 'token', 'create', '--name', `number ${n}`, '--full'], {
+        env,
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
+    )
+    const ends = await Promise.all(
+      runs.map(async run => ({
+        out: await new Response(run.stdout).text(),
+        err: await new Response(run.stderr).text(),
+        code: await run.exited,
+      })),
+    )
     expect(ends.map(({ code, err }) => ({ code, err }))).toEqual(Array.from({ length: 3 }, () => ({ code: 0, err: '' })))
     expect(new Set(ends.map(one => one.out)).size).toBe(3)
   }
@@ -113,7 +125,9 @@ test('three processes that start at once on one empty database find one installa
         const sql = new SQL(url, { max: 1 })
         const [row] = await sql.unsafe(facts)
         await sql.close()
-        expect(Object.fromEntries(Object.entries(row).map(([name, n]) => [name, Number(n)]))).toEqual(expected(migrations.postgres.length))
+        expect(Object.fromEntries(Object.entries(row).map(([name, n]) => [name, Number(n)]))).toEqual(
+          expected(migrations.postgres.length),
+        )
       })
     } else {
       await start(null)

@@ -7,7 +7,8 @@ import { world } from '../support/world'
 
 // Strangers ask some hundred times below, in a minute that does not pass.
 const { app, acme, rival, readOnly, stranger, scoped, audited, pass } = await world({
-  BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000', BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
+  BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
+  BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
 })
 
 /** Open to anyone, with the reason. This list may only shrink. */
@@ -20,7 +21,11 @@ const open: Record<string, string> = {
 /** Paths under /v1 that are no operations of the API. This list may only shrink. */
 const plain = ['/v1/openapi.json']
 
-const served = app.routes.filter(one => one.path.startsWith('/v1/')) as unknown as { method: string; path: string; hooks: { detail?: { 'x-route'?: Route } } }[]
+const served = app.routes.filter(one => one.path.startsWith('/v1/')) as unknown as {
+  method: string
+  path: string
+  hooks: { detail?: { 'x-route'?: Route } }
+}[]
 const specs = served.flatMap(one => one.hooks.detail?.['x-route'] ?? [])
 const nameOf = (spec: Route) => `${spec.method} ${spec.path}`
 const ingest = specs.filter(spec => spec.guard === 'ingest')
@@ -40,12 +45,19 @@ const exampleOf = (spec: Route): unknown => {
 }
 
 test('every path under /v1 is an operation with its guard', () => {
-  expect(served.filter(one => !one.hooks.detail?.['x-route'] && !plain.includes(one.path)).map(one => `${one.method} ${one.path}`)).toEqual([])
+  expect(
+    served.filter(one => !one.hooks.detail?.['x-route'] && !plain.includes(one.path)).map(one => `${one.method} ${one.path}`),
+  ).toEqual([])
   expect(guarded.length).toBeGreaterThan(20)
 })
 
 test('only the listed operations are open to anyone', () => {
-  expect(specs.filter(spec => spec.guard === 'anyone').map(nameOf).sort()).toEqual(Object.keys(open).sort())
+  expect(
+    specs
+      .filter(spec => spec.guard === 'anyone')
+      .map(nameOf)
+      .sort(),
+  ).toEqual(Object.keys(open).sort())
 })
 
 test('ingest is below /v1/ingest, with the secret of its source in the path', () => {
@@ -70,17 +82,25 @@ test('operation ids, and bodies with an example, are complete', () => {
 describe('a stranger', () => {
   test.each(byName(guarded))('gets 401 from %s, whatever they send', async (_, spec) => {
     const bare = await stranger.call(spec.method, pathOf(spec))
-    expect({ status: bare.status, code: bare.body.code, challenge: bare.headers.get('www-authenticate') })
-      .toEqual({ status: 401, code: 'unauthenticated', challenge: 'Bearer realm="bailiwick"' })
+    expect({ status: bare.status, code: bare.body.code, challenge: bare.headers.get('www-authenticate') }).toEqual({
+      status: 401,
+      code: 'unauthenticated',
+      challenge: 'Bearer realm="bailiwick"',
+    })
     expect((await stranger.call(spec.method, `${pathOf(spec)}?nonsense=1`)).status).toBe(401)
     if (spec.method !== 'GET') expect((await stranger.call(spec.method, pathOf(spec), '{"broken')).status).toBe(401)
-    expect((await stranger.call(spec.method, pathOf(spec), undefined, { authorization: 'Bearer bw_live_nonsense' })).body.code).toBe('invalid_token')
+    expect(
+      (await stranger.call(spec.method, pathOf(spec), undefined, { authorization: 'Bearer bw_live_nonsense' })).body.code,
+    ).toBe('invalid_token')
   })
 })
 
 describe('a wrong secret', () => {
   test.each(byName(ingest))('finds nothing at %s', async (_, spec) => {
-    const path = spec.path.replace(/:[a-z_]+/, '00000000-0000-4000-8000-000000000000').replace(/:[a-z_]+/, 'fail').replace(/:[a-z_]+/, '1')
+    const path = spec.path
+      .replace(/:[a-z_]+/, '00000000-0000-4000-8000-000000000000')
+      .replace(/:[a-z_]+/, 'fail')
+      .replace(/:[a-z_]+/, '1')
     expect([400, 404]).toContain((await stranger.call(spec.method, path)).status)
     // A token of the API is none of this source.
     expect([400, 404]).toContain((await acme.call(spec.method, path)).status)
@@ -93,17 +113,23 @@ describe('a token without the permission', () => {
     const caller = await scoped(...lacking)
     await audited()
     const refused = await caller.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
-    expect({ status: refused.status, code: refused.body.code, missing: refused.body.required_permission })
-      .toEqual({ status: 403, code: 'insufficient_permission', missing: spec.guard })
+    expect({ status: refused.status, code: refused.body.code, missing: refused.body.required_permission }).toEqual({
+      status: 403,
+      code: 'insufficient_permission',
+      missing: spec.guard,
+    })
     expect(await audited()).toEqual([`${spec.action ?? 'account.resource.read'} denied`])
     // What it asked for was not looked at.
     expect((await caller.call(spec.method, `${pathOf(spec)}?nonsense=1`)).status).toBe(403)
   })
 
-  test.each(byName(guarded.filter(spec => spec.guard === 'operator')))('of another workspace gets 403 from %s', async (_, spec) => {
-    const refused = await rival.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
-    expect({ status: refused.status, missing: refused.body.required_permission }).toEqual({ status: 403, missing: 'operator' })
-  })
+  test.each(byName(guarded.filter(spec => spec.guard === 'operator')))(
+    'of another workspace gets 403 from %s',
+    async (_, spec) => {
+      const refused = await rival.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+      expect({ status: refused.status, missing: refused.body.required_permission }).toEqual({ status: 403, missing: 'operator' })
+    },
+  )
 
   test('every area has operations of this table', () => {
     const seen = new Set(permitted.map(spec => spec.guard.split('.')[0]))
@@ -122,7 +148,9 @@ describe('a read-only token', () => {
 const shared = ['/v1/plans/:id']
 
 describe('another workspace', () => {
-  test.each(byName(guarded.filter(spec => spec.path.includes(':id') && spec.guard !== 'operator' && !shared.includes(spec.path))))('finds nothing at %s', async (_, spec) => {
+  test.each(
+    byName(guarded.filter(spec => spec.path.includes(':id') && spec.guard !== 'operator' && !shared.includes(spec.path))),
+  )('finds nothing at %s', async (_, spec) => {
     const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
     const refused = await rival.call(spec.method, pathOf(spec, id), spec.body && exampleOf(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
@@ -152,12 +180,17 @@ describe('the form of a request', () => {
 
   test.each(byName(withBody))('%s refuses a member it does not know, and names it', async (_, spec) => {
     const refused = await acme.call(spec.method, pathOf(spec), { ...(exampleOf(spec) as object), nonsense: 1 })
-    expect({ status: refused.status, pointers: refused.body?.errors?.map((one: any) => one.pointer) }).toEqual({ status: 422, pointers: ['#/nonsense'] })
+    expect({ status: refused.status, pointers: refused.body?.errors?.map((one: any) => one.pointer) }).toEqual({
+      status: 422,
+      pointers: ['#/nonsense'],
+    })
   })
 
   test.each([...new Set(specs.map(spec => spec.path))])('%s tells which methods it has', async path => {
     const concrete = path.replace(/:[a-z_]+/g, '1')
-    const methods = ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter(method => !served.some(one => one.method === method && fits(one.path, concrete)))
+    const methods = ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter(
+      method => !served.some(one => one.method === method && fits(one.path, concrete)),
+    )
     expect(methods).not.toBeEmpty()
     const refused = await acme.call(methods[0]!, concrete)
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 405, code: 'method_not_allowed' })
@@ -182,10 +215,13 @@ async function ownId(collection: string): Promise<string> {
 
 async function firstOf(collection: string) {
   // These are made by the hub: a test message to an endpoint is a delivery, a heartbeat that is missed an event.
-  if (collection === '/v1/webhook-deliveries') await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/test`, {})
+  if (collection === '/v1/webhook-deliveries')
+    await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/test`, {})
   if (collection === '/v1/events') {
     await acme.call('POST', '/v1/heartbeats', {
-      name: 'silent', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 }, first_ping_within_seconds: 60,
+      name: 'silent',
+      schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 },
+      first_ping_within_seconds: 60,
     })
     await pass(3_600_000)
   }

@@ -20,12 +20,16 @@ export function checkAnswer(method: string, path: string, answer: Response, body
   const operation = operationAt(method, pathname)
   if (!operation) {
     if (answer.status >= 400 && body !== undefined) return checkBody(where, '#/components/schemas/Problem', body)
-    if (pathname.startsWith('/v1/') && pathname !== '/v1/openapi.json' && method !== 'HEAD') throw new Error(`${where}, but the document has no such operation.`)
+    if (pathname.startsWith('/v1/') && pathname !== '/v1/openapi.json' && method !== 'HEAD')
+      throw new Error(`${where}, but the document has no such operation.`)
     return
   }
   const pointer = `${operation}/responses/${answer.status}`
   const response = at(pointer)
-  if (!response) throw new Error(`${where}, a status that the document does not have (it has ${Object.keys(at(`${operation}/responses`)).join(', ')}).`)
+  if (!response)
+    throw new Error(
+      `${where}, a status that the document does not have (it has ${Object.keys(at(`${operation}/responses`)).join(', ')}).`,
+    )
   const documented = response.$ref ? at(response.$ref.slice(1)) : response
   const real = response.$ref ? response.$ref.slice(1) : pointer
   for (const [name, told] of Object.entries<{ $ref: string }>(documented.headers ?? {})) {
@@ -36,17 +40,23 @@ export function checkAnswer(method: string, path: string, answer: Response, body
     if (body !== undefined) throw new Error(`${where} with a body, where the document has none.`)
     return
   }
-  if (!type || !documented.content[type]) throw new Error(`${where} as ${type}; the document says ${Object.keys(documented.content).join(' or ')}.`)
+  if (!type || !documented.content[type])
+    throw new Error(`${where} as ${type}; the document says ${Object.keys(documented.content).join(' or ')}.`)
   if (body !== undefined) checkBody(where, `#${real}/content/${escaped(type)}/schema`, body)
 }
 
 /** Pointer to the operation that serves a path, or null. A path without parameters goes before one with. */
 function operationAt(method: string, pathname: string): string | null {
   const parts = pathname.split('/')
-  const fits = Object.keys(document.paths).filter(template => {
-    const wanted = template.split('/')
-    return wanted.length === parts.length && wanted.every((part, place) => (part.startsWith('{') ? parts[place] !== '' : part === parts[place]))
-  }).sort((a, b) => a.split('{').length - b.split('{').length)
+  const fits = Object.keys(document.paths)
+    .filter(template => {
+      const wanted = template.split('/')
+      return (
+        wanted.length === parts.length &&
+        wanted.every((part, place) => (part.startsWith('{') ? parts[place] !== '' : part === parts[place]))
+      )
+    })
+    .sort((a, b) => a.split('{').length - b.split('{').length)
   const template = fits.find(one => document.paths[one]![method.toLowerCase()])
   return template ? `/paths/${escaped(template)}/${method.toLowerCase()}` : null
 }
@@ -55,14 +65,19 @@ function checkBody(where: string, pointer: string, body: unknown): void {
   let check = checks.get(pointer)
   if (!check) checks.set(pointer, (check = ajv.compile({ $ref: `openapi.json${pointer}` })))
   if (check(body)) return
-  const wrong = check.errors!.slice(0, 5).map(error => `  ${error.instancePath || '(the body)'} ${error.message} ${JSON.stringify(error.params)}`)
-  throw new Error(`${where}, and the body does not fit ${decodeURIComponent(pointer)}:\n${wrong.join('\n')}\n  body: ${JSON.stringify(body).slice(0, 500)}`)
+  const wrong = check
+    .errors!.slice(0, 5)
+    .map(error => `  ${error.instancePath || '(the body)'} ${error.message} ${JSON.stringify(error.params)}`)
+  throw new Error(
+    `${where}, and the body does not fit ${decodeURIComponent(pointer)}:\n${wrong.join('\n')}\n  body: ${JSON.stringify(body).slice(0, 500)}`,
+  )
 }
 
 const escaped = (part: string) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 function at(pointer: string): any {
   let value: any = document
-  for (const part of pointer.split('/').slice(1)) value = value?.[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')]
+  for (const part of pointer.split('/').slice(1))
+    value = value?.[decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')]
   return value
 }

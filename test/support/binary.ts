@@ -7,7 +7,11 @@ import { SQL } from 'bun'
 export const program = (name: 'bailiwick' | 'bailiwick-agent' | 'bailiwick-probe'): string => resolve('dist', name)
 
 /** How a finished command ended. */
-export interface Ended { code: number; out: string; err: string }
+export interface Ended {
+  code: number
+  out: string
+  err: string
+}
 
 /** A folder and a database of one installation: SQLite in the folder, or a fresh database on the server BAILIWICK_DATABASE_URL names. */
 export interface Installation extends AsyncDisposable {
@@ -40,9 +44,18 @@ export async function installation(): Promise<Installation> {
 }
 
 /** Runs a program of dist/ to its end, at most half a minute. */
-export async function runProgram(name: Parameters<typeof program>[0], args: string[], options: { env?: Record<string, string>; input?: string } = {}): Promise<Ended> {
+export async function runProgram(
+  name: Parameters<typeof program>[0],
+  args: string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Promise<Ended> {
   const run = Bun.spawn([program(name), ...args], {
-    env: options.env ?? withoutSettings(), cwd: tmpdir(), stdin: new Blob([options.input ?? '']), stdout: 'pipe', stderr: 'pipe', timeout: 30_000,
+    env: options.env ?? withoutSettings(),
+    cwd: tmpdir(),
+    stdin: new Blob([options.input ?? '']),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 30_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }
@@ -60,9 +73,16 @@ export interface HubProcess extends AsyncDisposable {
 }
 
 /** Starts a hub on a free loopback port and waits until it says that it serves. */
-export async function startHub(of: Installation, options: { env?: Record<string, string>; args?: string[] } = {}): Promise<HubProcess> {
+export async function startHub(
+  of: Installation,
+  options: { env?: Record<string, string>; args?: string[] } = {},
+): Promise<HubProcess> {
   const run = Bun.spawn([program('bailiwick'), 'serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
-    env: { ...of.env, ...options.env }, cwd: tmpdir(), stdin: 'ignore', stdout: 'pipe', stderr: 'pipe',
+    env: { ...of.env, ...options.env },
+    cwd: tmpdir(),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
   const said = { out: '', err: '' }
   const ready = Promise.withResolvers<string>()
@@ -82,10 +102,22 @@ export async function startHub(of: Installation, options: { env?: Record<string,
     return code
   }
   void run.exited.then(code => ready.reject(new Error(`The hub ended with ${code} instead of serving: ${said.err}`)))
-  const timer = setTimeout(() => { run.kill('SIGKILL'); ready.reject(new Error('The hub did not serve within 20 seconds.')) }, 20_000)
+  const timer = setTimeout(() => {
+    run.kill('SIGKILL')
+    ready.reject(new Error('The hub did not serve within 20 seconds.'))
+  }, 20_000)
   try {
     const url = await ready.promise
-    return { url, pid: run.pid, out: () => said.out, err: () => said.err, stop, async [Symbol.asyncDispose]() { await stop() } }
+    return {
+      url,
+      pid: run.pid,
+      out: () => said.out,
+      err: () => said.err,
+      stop,
+      async [Symbol.asyncDispose]() {
+        await stop()
+      },
+    }
   } finally {
     clearTimeout(timer)
   }
@@ -99,14 +131,27 @@ export async function fullToken(of: Installation): Promise<string> {
 }
 
 /** Calls a hub with a token as a script would; a body is sent as JSON. */
-export async function call(hub: { url: string }, token: string, method: string, path: string, body?: unknown): Promise<{ status: number; body: any; headers: Headers }> {
+export async function call(
+  hub: { url: string },
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: any; headers: Headers }> {
   const answer = await fetch(`${hub.url}${path}`, {
     method,
-    headers: { ...(token && { authorization: `Bearer ${token}` }), ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
   const text = await answer.text()
-  return { status: answer.status, body: /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text, headers: answer.headers }
+  return {
+    status: answer.status,
+    body: /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
+    headers: answer.headers,
+  }
 }
 
 /** Waits until `fn` gives something, looking twenty times a second. */
@@ -121,7 +166,9 @@ export async function until<T>(what: string, fn: () => Promise<T | null | undefi
 }
 
 function withoutSettings(): Record<string, string> {
-  return Object.fromEntries(Object.entries(process.env).filter(([name, value]) => value !== undefined && !/^(BAILIWICK_|BUN_)/.test(name))) as Record<string, string>
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name, value]) => value !== undefined && !/^(BAILIWICK_|BUN_)/.test(name)),
+  ) as Record<string, string>
 }
 
 async function freshDatabase(server: string): Promise<{ url: string; drop(): Promise<void> }> {

@@ -17,7 +17,7 @@ export function rowsOf(here: Installation): Rows {
   if (url) {
     const sql = new SQL(url, { max: 1 })
     return {
-      all: async query => (await sql.unsafe(query) as Row[]).map(withNumbers) as never,
+      all: async query => ((await sql.unsafe(query)) as Row[]).map(withNumbers) as never,
       [Symbol.asyncDispose]: () => sql.close(),
     }
   }
@@ -25,7 +25,9 @@ export function rowsOf(here: Installation): Rows {
   db.run('PRAGMA busy_timeout=5000')
   return {
     all: async query => db.query(query).all() as never,
-    async [Symbol.asyncDispose]() { db.close() },
+    async [Symbol.asyncDispose]() {
+      db.close()
+    },
   }
 }
 

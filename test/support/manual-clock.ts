@@ -10,7 +10,11 @@ export class ManualClock implements Clock {
   after(ms: number, fn: () => void) {
     const timer = { at: this.time + ms, fn }
     this.timers.push(timer)
-    return { cancel: () => { this.timers = this.timers.filter(one => one !== timer) } }
+    return {
+      cancel: () => {
+        this.timers = this.timers.filter(one => one !== timer)
+      },
+    }
   }
 
   /** Moves time on by `ms`, firing what falls due on the way. */

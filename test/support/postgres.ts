@@ -22,19 +22,53 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
   const asPostgres = process.getuid?.() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--'] : []
   if (asPostgres.length > 0) chownSync(folder, ...idsOf('postgres'))
   const cluster = join(folder, 'cluster')
-  const made = Bun.spawnSync([...asPostgres, join(programs, 'initdb'), '-D', cluster, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { cwd: folder })
+  const made = Bun.spawnSync(
+    [
+      ...asPostgres,
+      join(programs, 'initdb'),
+      '-D',
+      cluster,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ],
+    { cwd: folder },
+  )
   if (made.exitCode !== 0) {
     rmSync(folder, { recursive: true, force: true })
     throw new Error(`initdb failed: ${made.stderr.toString()}`)
   }
   const port = await freePort()
   const settings = {
-    listen_addresses: '127.0.0.1', unix_socket_directories: folder, fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off',
-    max_connections: '1000', shared_buffers: '64MB', autovacuum: 'off', wal_level: 'minimal', max_wal_senders: '0', log_min_messages: 'fatal',
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: '1000',
+    shared_buffers: '64MB',
+    autovacuum: 'off',
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    log_min_messages: 'fatal',
   }
-  const server = Bun.spawn([
-    ...asPostgres, join(programs, 'postgres'), '-D', cluster, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-  ], { cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+  const server = Bun.spawn(
+    [
+      ...asPostgres,
+      join(programs, 'postgres'),
+      '-D',
+      cluster,
+      '-p',
+      String(port),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    { cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+  )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const stop = async () => {
     // Immediate shutdown: there is nothing to keep.
@@ -68,7 +102,9 @@ function programFolder(): string {
   const debian = '/usr/lib/postgresql'
   let versions: string[] = []
   try {
-    versions = readdirSync(debian).filter(name => /^\d+$/.test(name)).sort((a, b) => Number(b) - Number(a))
+    versions = readdirSync(debian)
+      .filter(name => /^\d+$/.test(name))
+      .sort((a, b) => Number(b) - Number(a))
   } catch {
     // Not Debian: the PATH is asked below.
   }

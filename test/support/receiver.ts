@@ -4,7 +4,11 @@ import { record } from '../../src/core/change'
 import type { World } from './world'
 
 /** A message as it arrived. */
-export interface Received { path: string; headers: Headers; body: string }
+export interface Received {
+  path: string
+  headers: Headers
+  body: string
+}
 
 /** A receiver of webhooks on this machine. */
 export interface Receiver {
@@ -24,7 +28,8 @@ export function stopReceivers(): void {
 
 export function receiver(): Receiver {
   const server = Bun.serve({
-    port: 0, hostname: '127.0.0.1',
+    port: 0,
+    hostname: '127.0.0.1',
     async fetch(request) {
       const message = { path: new URL(request.url).pathname, headers: request.headers, body: await request.text() }
       here.received.push(message)
@@ -33,14 +38,18 @@ export function receiver(): Receiver {
   })
   servers.push(server)
   const here: Receiver = {
-    url: `http://127.0.0.1:${server.port}/hook`, received: [], answer: () => new Response(null, { status: 204 }),
+    url: `http://127.0.0.1:${server.port}/hook`,
+    received: [],
+    answer: () => new Response(null, { status: 204 }),
   }
   return here
 }
 
 /** Raises `monitor.alert`, with the catalogue's example, in acme. */
 export async function raiseAlert(
-  { hub, acme }: World, resourceId = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', workspaceId = acme.workspaceId,
+  { hub, acme }: World,
+  resourceId = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n',
+  workspaceId = acme.workspaceId,
 ): Promise<void> {
   const data = eventKind('monitor.alert')!.example as EventData<'monitor.alert'>
   await record(hub, async () => ({

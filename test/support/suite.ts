@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** How many tests of a run passed, failed and were skipped. */
-export interface Counts { passed: number; failed: number; skipped: number }
+export interface Counts {
+  passed: number
+  failed: number
+  skipped: number
+}
 
 /** Test files below these folders, without those below the ones left out; sorted, so that every machine runs them in one order. */
 export function testFiles(folders: string[], without: string[] = []): string[] {
@@ -19,9 +23,15 @@ export async function runTests(files: string[], env: Record<string, string> = {}
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-report-'))
   const report = join(folder, 'junit.xml')
   try {
-    const run = Bun.spawn([process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...args, ...files.map(file => `./${file}`)], {
-      env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit',
-    })
+    const run = Bun.spawn(
+      [process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...args, ...files.map(file => `./${file}`)],
+      {
+        env: { ...process.env, ...env },
+        stdin: 'ignore',
+        stdout: 'inherit',
+        stderr: 'inherit',
+      },
+    )
     const exitCode = await run.exited
     const counts = readCounts(report)
     // A file that cannot be loaded, or a crash, is in the exit code alone.
@@ -33,13 +43,21 @@ export async function runTests(files: string[], env: Record<string, string> = {}
 }
 
 /** The closing line of a run. */
-export const closingLine = ({ passed, failed, skipped }: Counts): string => `${passed} passed, ${failed} failed, ${skipped} skipped`
+export const closingLine = ({ passed, failed, skipped }: Counts): string =>
+  `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-export const add = (a: Counts, b: Counts): Counts => ({ passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped })
+export const add = (a: Counts, b: Counts): Counts => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  skipped: a.skipped + b.skipped,
+})
 
 /** Runs a command with its output shown. True when it ended well. */
 export async function runs(command: string[], env: Record<string, string> = {}): Promise<boolean> {
-  return (await Bun.spawn(command, { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' }).exited) === 0
+  return (
+    (await Bun.spawn(command, { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' })
+      .exited) === 0
+  )
 }
 
 function readCounts(report: string): Counts {

@@ -14,14 +14,37 @@ interface Pinged {
   longestGapMs: number
 }
 /** A resource whose description is set to ever greater numbers, one edit at a time; a `switched` endpoint goes off and on too. */
-interface Edited { path: string; id: string; sent: number; acknowledged: number; underWay: boolean; switched: boolean }
+interface Edited {
+  path: string
+  id: string
+  sent: number
+  acknowledged: number
+  underWay: boolean
+  switched: boolean
+}
 /** A webhook endpoint to make. */
-interface Endpoint { url: string; events: string[]; switched?: boolean }
+interface Endpoint {
+  url: string
+  events: string[]
+  switched?: boolean
+}
 /** A creation under an Idempotency-Key; `id` once the hub said which resource it made. */
-interface Created { key: string; name: string; id: string | null; underWay: boolean; answers: number }
+interface Created {
+  key: string
+  name: string
+  id: string | null
+  underWay: boolean
+  answers: number
+}
 
 /** How often a second. */
-export interface Rates { pings: number; flaps: number; creates: number; heartbeatEdits: number; endpointEdits: number }
+export interface Rates {
+  pings: number
+  flaps: number
+  creates: number
+  heartbeatEdits: number
+  endpointEdits: number
+}
 
 /** A steady heartbeat is called missed this long after its last ping. */
 export const dueAfterMs = 6000
@@ -42,7 +65,10 @@ export class Traffic {
   private stops: (() => void)[] = []
   private turn = 0
 
-  constructor(private readonly wire: Wire, private readonly token: string) {}
+  constructor(
+    private readonly wire: Wire,
+    private readonly token: string,
+  ) {}
 
   /** Makes what the traffic is about; before the first kill. */
   async prepare(of: { steady: number; flapping: number; edited: number; endpoints: Endpoint[] }): Promise<void> {
@@ -121,7 +147,8 @@ export class Traffic {
     const kept = new Set(numbered.map(row => row.ping))
     for (const { id, sent, acknowledged, numbers } of [...this.steady, ...this.flapping]) {
       const { name, ping_count: count, first } = byId.get(id)!
-      if (count < acknowledged || count > sent) lines.push(`${name}: ${acknowledged} of ${sent} pings acknowledged, ${count} there`)
+      if (count < acknowledged || count > sent)
+        lines.push(`${name}: ${acknowledged} of ${sent} pings acknowledged, ${count} there`)
       // Those before the first were pruned.
       const gone = [...numbers].filter(n => n > count || (n >= first! && !kept.has(`${id} ${n}`)))
       lines.push(...gone.map(n => `${name}: ping ${n} was acknowledged and is not there`))
@@ -155,7 +182,10 @@ export class Traffic {
     const path = `${tells ? '/v1/ingest/heartbeats' : '/ping'}/${one.uuid}${action}`
     const answer = await this.wire.ask('GET', path).catch(() => null)
     if (!answer) return
-    if (answer.status !== 200) { this.surprised('a ping', answer); return }
+    if (answer.status !== 200) {
+      this.surprised('a ping', answer)
+      return
+    }
     if (one.acknowledged > 0) one.longestGapMs = Math.max(one.longestGapMs, performance.now() - one.lastSentAt)
     one.lastSentAt = Math.max(one.lastSentAt, sentAt)
     one.acknowledged++
@@ -182,7 +212,10 @@ export class Traffic {
     if (!answer) return
     // The hub that took the key may be gone for some seconds before the others know.
     if (answer.status === 409 && answer.body.includes('idempotency_in_progress')) return
-    if (answer.status !== 201) { this.surprised('a creation', answer); return }
+    if (answer.status !== 201) {
+      this.surprised('a creation', answer)
+      return
+    }
     one.answers++
     one.id = JSON.parse(answer.body).id
     this.acknowledged.writes++
@@ -196,7 +229,10 @@ export class Traffic {
     const answer = await this.wire.ask('PATCH', one.path, { Authorization: `Bearer ${this.token}` }, patch).catch(() => null)
     one.underWay = false
     if (!answer) return
-    if (answer.status !== 200) { this.surprised('an edit', answer); return }
+    if (answer.status !== 200) {
+      this.surprised('an edit', answer)
+      return
+    }
     one.acknowledged = value
     this.acknowledged.writes++
   }
@@ -206,9 +242,21 @@ export class Traffic {
   }
 }
 
-const edited = (collection: string, id: string, switched = false): Edited =>
-  ({ path: `${collection}/${id}`, id, sent: 0, acknowledged: 0, underWay: false, switched })
+const edited = (collection: string, id: string, switched = false): Edited => ({
+  path: `${collection}/${id}`,
+  id,
+  sent: 0,
+  acknowledged: 0,
+  underWay: false,
+  switched,
+})
 
 const pinged = ({ id, uuid }: { id: string; uuid: string }): Pinged => ({
-  id, uuid, sent: 0, acknowledged: 0, numbers: new Set(), lastSentAt: 0, longestGapMs: 0,
+  id,
+  uuid,
+  sent: 0,
+  acknowledged: 0,
+  numbers: new Set(),
+  lastSentAt: 0,
+  longestGapMs: 0,
 })

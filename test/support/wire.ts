@@ -2,15 +2,28 @@ import type { Socket } from 'bun'
 import { requestBytes } from '../../src/cli/bench/load'
 
 /** An answer as it came. */
-export interface Answered { status: number; head: string; body: string }
+export interface Answered {
+  status: number
+  head: string
+  body: string
+}
 
 /** The connection ended before the answer was whole: the hub may have done what it was asked, or not. */
 export class NoAnswer extends Error {
   override name = 'NoAnswer'
 }
 
-interface Asked { bytes: Uint8Array; sentAt: number; resolve(answer: Answered): void; reject(error: NoAnswer): void }
-interface Line { socket: Socket<Line> | null; asked: Asked | null; buffered: Buffer }
+interface Asked {
+  bytes: Uint8Array
+  sentAt: number
+  resolve(answer: Answered): void
+  reject(error: NoAnswer): void
+}
+interface Line {
+  socket: Socket<Line> | null
+  asked: Asked | null
+  buffered: Buffer
+}
 
 /**
  * A client that costs little of the machine it shares with the hub: HTTP/1.1 over raw sockets that are kept open, one request in
@@ -23,7 +36,10 @@ export class Wire {
   private readonly idle: Line[] = []
   private readonly queue: Asked[] = []
 
-  constructor(private port: number, private readonly most = 64) {}
+  constructor(
+    private port: number,
+    private readonly most = 64,
+  ) {}
 
   /** Requests that wait for a connection or an answer. */
   get waiting(): number {
@@ -67,7 +83,9 @@ export class Wire {
     const line: Line = { socket: null, asked, buffered: Buffer.alloc(0) }
     this.lines.add(line)
     void Bun.connect<Line>({
-      hostname: '127.0.0.1', port: this.port, data: line,
+      hostname: '127.0.0.1',
+      port: this.port,
+      data: line,
       socket: {
         open: socket => {
           line.socket = socket

@@ -25,7 +25,12 @@ import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbe
 import { checkAnswer } from './answers'
 import { ManualClock } from './manual-clock'
 
-export interface Answer<T = any> { status: number; body: T; headers: Headers; text: string }
+export interface Answer<T = any> {
+  status: number
+  body: T
+  headers: Headers
+  text: string
+}
 export interface Caller {
   token: string
   workspaceId: string
@@ -63,7 +68,9 @@ const ofFile: Close[] = []
 let withinTest = false
 
 /** Marks that a test begins. */
-export const beginTest = (): void => { withinTest = true }
+export const beginTest = (): void => {
+  withinTest = true
+}
 
 /** Closes the worlds of the test that ended. */
 export async function endTest(): Promise<void> {
@@ -81,9 +88,15 @@ export async function world(env: Record<string, string> = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
   const database = isPostgres ? await freshDatabase() : null
-  const config = loadConfig({ data: folder, listen: '127.0.0.1:8484' }, {
-    BAILIWICK_MASTER_KEY_FILE: join(folder, 'key'), BAILIWICK_LOG_LEVEL: process.env.BAILIWICK_TEST_LOG ?? 'silent', ...(database && { BAILIWICK_DATABASE_URL: database.url }), ...env,
-  })
+  const config = loadConfig(
+    { data: folder, listen: '127.0.0.1:8484' },
+    {
+      BAILIWICK_MASTER_KEY_FILE: join(folder, 'key'),
+      BAILIWICK_LOG_LEVEL: process.env.BAILIWICK_TEST_LOG ?? 'silent',
+      ...(database && { BAILIWICK_DATABASE_URL: database.url }),
+      ...env,
+    },
+  )
   const hub = await openHub(config, clock, openLog(config.logLevel))
   await prepareInstance(hub)
   await joinHubs(hub, 'test')
@@ -103,12 +116,20 @@ export async function world(env: Record<string, string> = {}): Promise<World> {
   const [operators] = await hub.read.select().from(workspaces).where(eq(workspaces.isOperator, true))
   const rivals = await addWorkspace(hub, 'rival', 'pro')
   const caller = async (workspaceId: string, mode: 'full' | 'read_only' | 'scoped', permissions: Permission[] = []) =>
-    callerWith(app, workspaceId, await createTokenAsOperator(hub, { workspaceId, name: `${mode} token`, mode, permissions, expiresAt: null }))
+    callerWith(
+      app,
+      workspaceId,
+      await createTokenAsOperator(hub, { workspaceId, name: `${mode} token`, mode, permissions, expiresAt: null }),
+    )
 
   let auditSeen = ''
   let eventsSeen = ''
   const here: World = {
-    hub, clock, worker, watch, app,
+    hub,
+    clock,
+    worker,
+    watch,
+    app,
     acme: await caller(operators!.id, 'full'),
     rival: await caller(rivals, 'full'),
     readOnly: await caller(operators!.id, 'read_only'),
@@ -128,13 +149,23 @@ export async function world(env: Record<string, string> = {}): Promise<World> {
       await worker.idle()
     },
     async audited() {
-      const rows = await hub.read.select().from(auditEntries).where(eq(auditEntries.workspaceId, operators!.id)).orderBy(desc(auditEntries.seq)).limit(200)
+      const rows = await hub.read
+        .select()
+        .from(auditEntries)
+        .where(eq(auditEntries.workspaceId, operators!.id))
+        .orderBy(desc(auditEntries.seq))
+        .limit(200)
       const fresh = rows.filter(row => row.id > auditSeen).reverse()
       auditSeen = rows[0]?.id ?? auditSeen
       return fresh.map(row => (row.outcome === 'success' ? row.action : `${row.action} ${row.outcome}`))
     },
     async happened() {
-      const rows = await hub.read.select().from(events).where(eq(events.workspaceId, operators!.id)).orderBy(desc(events.id)).limit(200)
+      const rows = await hub.read
+        .select()
+        .from(events)
+        .where(eq(events.workspaceId, operators!.id))
+        .orderBy(desc(events.id))
+        .limit(200)
       const fresh = rows.filter(row => row.id > eventsSeen).reverse()
       eventsSeen = rows[0]?.id ?? eventsSeen
       return fresh.map(row => row.kind)
@@ -151,7 +182,15 @@ export async function addWorkspace(hub: Hub, name: string, plan: string): Promis
   await record(hub, async tx => {
     const [row] = await tx.select().from(plans).where(eq(plans.id, plan))
     await tx.insert(workspaces).values({
-      id, name, planId: row!.id, isOperator: false, networkPolicy: { allow_private: false, allow_ranges: [] }, limitOverrides: {}, version: 1, createdAt: now, updatedAt: now,
+      id,
+      name,
+      planId: row!.id,
+      isOperator: false,
+      networkPolicy: { allow_private: false, allow_ranges: [] },
+      limitOverrides: {},
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
     })
     return { result: undefined }
   })
@@ -161,12 +200,19 @@ export async function addWorkspace(hub: Hub, name: string, plan: string): Promis
 /** Calls the app as the holder of a token would; an empty token sends none. Each JSON answer is held against the OpenAPI document. */
 export function callerWith(app: AnyElysia, workspaceId: string, token: string): Caller {
   return {
-    token, workspaceId,
+    token,
+    workspaceId,
     async call(method, path, body, headers = {}) {
       const request = new Request(`http://localhost:8484${path}`, {
         method,
-        headers: { ...(token && { authorization: `Bearer ${token}` }), ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-        ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? body as string : JSON.stringify(body) }),
+        headers: {
+          ...(token && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && {
+          body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+        }),
       })
       const answer = await app.handle(request)
       const text = await answer.text()
