@@ -13,7 +13,7 @@ export function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record
   return {
     status,
     body,
-    location: status === 201 && id && !spec.nowhere ? `${spec.path}/${id}` : null,
+    location: status === 201 && id && !spec.nowhere ? `${spec.addsTo ?? spec.path}/${id}` : null,
     etag: etagOf(spec, result, body),
   }
 }

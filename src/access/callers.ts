@@ -21,7 +21,12 @@ export interface Caller {
   planId: string
   /** Rate limits that every request of theirs counts against. */
   buckets: Bucket[]
-  token: { id: string; allowedRanges: AddressRange[] } | null
+  token: {
+    id: string
+    allowedRanges: AddressRange[]
+    /** Whether its first use starts the end of the token whose place it took. */
+    endsAnother: boolean
+  } | null
   session: { id: string; userId: string; seenAt: number; expiresAt: number } | null
 }
 
@@ -75,7 +80,11 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
       { name: 'token', key: own.id, quota: limits.requests_per_minute_per_token, windowSeconds: 60 },
       { name: 'workspace', key: own.workspaceId, quota: limits.requests_per_hour_per_workspace, windowSeconds: 3600 },
     ],
-    token: { id: own.id, allowedRanges: own.allowedCidrs.map(one => parseRange(one)!) },
+    token: {
+      id: own.id,
+      allowedRanges: own.allowedCidrs.map(one => parseRange(one)!),
+      endsAnother: own.graceSeconds !== null,
+    },
     session: null,
   }
   if (known.size >= mostKept) known.clear()

@@ -18,6 +18,7 @@ import { runOnce } from './once'
 import { noCredentials, type RateVerdict } from './rate-limits'
 import { readJson, unstorable } from './request-body'
 import type { Route } from './route'
+import { startGrace } from './token-rotation'
 
 /** The part of Bun's server that tells where a request came from. */
 export interface Peer {
@@ -70,6 +71,7 @@ export async function serve(
     if (!verdict.allowed) throw limitReached(verdict)
     const context = contextOf(request, id, ip, caller, spec.guard)
     if (caller) await authorise(hub, spec, caller, request, ip, context)
+    if (caller?.token?.endsAnother) await startGrace(hub, caller, context)
     // Another site must not sign a browser in to an account of its choice.
     if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
     if (spec.method === 'POST' && spec.guard !== 'ingest') checkKeyForm(request)

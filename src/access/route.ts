@@ -43,6 +43,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   answer?: TSchema
   /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
   nowhere?: boolean
+  /** The collection that a 201 adds to, where it is not `path` itself: the answer's Location is below it. */
+  addsTo?: string
   /** Members of the answer that are told once and left out of a replay. */
   once?: readonly string[]
   /** Codes it can answer with beyond those that every operation shares. */

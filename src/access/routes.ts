@@ -1,8 +1,21 @@
 import { area, route } from './route'
 import { sessionCookieHeader } from './cookies'
-import { Session, Setup, SetupState, SignIn, Token, TokenInput, TokenList, TokenPatch, NewToken, User } from './shapes'
+import {
+  Session,
+  Setup,
+  SetupState,
+  SignIn,
+  Token,
+  TokenInput,
+  TokenList,
+  TokenPatch,
+  TokenRotation,
+  NewToken,
+  User,
+} from './shapes'
 import { beginSession, sessionSeconds, signedInUser, signIn, signOut, userView, type BegunSession } from './sessions'
 import { createToken, getToken, listTokens, revokeToken, tokenListing, updateToken } from './tokens'
+import { rotateToken } from './token-rotation'
 import { completeSetup, hasUsers } from './users'
 import { listQuery } from '../core/list'
 import { notFound } from '../core/problem'
@@ -79,6 +92,25 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     description: 'The token stops working at once and stays in the list.',
     status: 204,
     run: (ctx, { params }) => revokeToken(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tokens/:id/rotate',
+    guard: 'account.write',
+    action: 'account.token.rotate',
+    operationId: 'rotateToken',
+    summary: 'Rotate a token',
+    description:
+      'Makes a token that takes the place of this one: the same name and bounds, a new id and a new value, told in this answer alone. ' +
+      'The old value stops `grace_seconds` after the new one is first used, and after 30 days if that never happens; ' +
+      'with 0 it stops at once. Its `expires_at` says when.',
+    body: TokenRotation,
+    status: 201,
+    answer: NewToken,
+    addsTo: '/v1/tokens',
+    once: ['token'],
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params, body }) => rotateToken(ctx, params.id!, body),
   }),
 ])
 

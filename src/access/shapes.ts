@@ -16,6 +16,8 @@ const exampleToken = {
   allowed_cidrs: [],
   resource_ids: [],
   created_by: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  rotated_from: null,
+  rotated_to: null,
   revoked_at: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
@@ -38,6 +40,8 @@ const tokenMembers = {
   allowed_cidrs: Type.Array(Type.String(), { description: 'Addresses it may be used from; empty is any.' }),
   resource_ids: Type.Array(Type.String(), { description: 'Resources it is narrowed to; empty is all.' }),
   created_by: Type.String({ description: 'Id of the user or token that made it, or `cli`.' }),
+  rotated_from: Nullable(Type.String(), { description: 'Id of the token whose place it took; null for none.' }),
+  rotated_to: Nullable(Type.String(), { description: 'Id of the token that took its place; null for none.' }),
   revoked_at: MaybeInstant({ description: 'When it was revoked.' }),
   ...editable,
 }
@@ -91,6 +95,20 @@ export const TokenPatch = Shape(
   },
   { $id: 'TokenPatch', description: 'What of a token can be changed.', examples: [{ name: 'nightly backup' }] },
 )
+export const TokenRotation = Shape(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        default: 86_400,
+        description: 'How long the old value works on once the new one is first used; with 0 it stops at once.',
+      }),
+    ),
+  },
+  { $id: 'TokenRotation', description: 'How a token is to be replaced.', examples: [{ grace_seconds: 3600 }] },
+)
+export type TokenRotation = Static<typeof TokenRotation>
 export type TokenView = Static<typeof Token>
 export type TokenInput = Static<typeof TokenInput>
 export type TokenPatch = Static<typeof TokenPatch>

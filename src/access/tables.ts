@@ -122,6 +122,11 @@ export const tokens = table(
     allowedCidrs: json<string[]>('allowed_cidrs').notNull(),
     resourceIds: json<string[]>('resource_ids').notNull(),
     createdBy: text('created_by').notNull(),
+    // The token whose place it took, and the one that took its own.
+    rotatedFrom: text('rotated_from'),
+    rotatedTo: text('rotated_to'),
+    // How long the one before it works on from its own first use; null once that has begun.
+    graceSeconds: int('grace_seconds'),
     expiresAt: time('expires_at'),
     lastUsedAt: time('last_used_at'),
     lastUsedIp: text('last_used_ip'),

@@ -5,24 +5,25 @@ import { instant } from '../core/clock'
 import { sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
-import type { Tx } from '../core/db/transaction'
+import type { Reader, Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
-import { inRanges, parseRange } from '../core/net/address'
-import { fullAccess, granted, readOnly, type Permission } from '../core/permissions'
-import { invalid, notFound, Problem, type FieldProblem } from '../core/problem'
+import { parseRange } from '../core/net/address'
+import type { Permission } from '../core/permissions'
+import { invalid, notFound, type FieldProblem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { notedUse } from './last-use'
 import { refuseOverLimit } from './plans'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
-import { tokenModes, tokens, workspaces, type TokenMode } from './tables'
+import { tokenModes, tokens, type TokenMode } from './tables'
+import { makerOf, refuseMissing, refuseMorePower, withinMaker } from './token-bounds'
 import { newApiToken, tokenHint } from './token-format'
 
-type TokenRow = typeof tokens.$inferSelect
-type MadeToken = TokenView & { token: string }
+export type TokenRow = typeof tokens.$inferSelect
+export type MadeToken = TokenView & { token: string }
 
 export const tokenListing: Listing<TokenRow> = {
   name: 'tokens',
@@ -62,15 +63,7 @@ export async function getToken(ctx: Ctx, id: string): Promise<TokenView> {
 export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
   const mode = input.mode ?? 'scoped'
   checkInput(ctx, input, mode)
-  const wanted = mode === 'full' ? fullAccess : mode === 'read_only' ? readOnly : granted(input.permissions ?? [])
-  for (const one of wanted) {
-    if (!ctx.permissions.has(one))
-      throw new Problem(
-        'insufficient_permission',
-        `A token can only make tokens that may do no more than itself; ${one} is missing.`,
-        { members: { required_permission: one } },
-      )
-  }
+  refuseMissing(ctx, { mode, permissions: input.permissions ?? [] })
   return change(ctx, 'account.token.create', async tx => {
     await refuseMorePower(tx, ctx, mode)
     await refuseOverLimit(tx, ctx, 'tokens', () => countTokens(tx, ctx.workspaceId))
@@ -80,7 +73,7 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
       mode,
       permissions: input.permissions ?? [],
       createdBy: ctx.actor.id,
-      ...(await withinMaker(tx, ctx, input)),
+      ...withinMaker(await makerOf(tx, ctx), input),
     })
     const view = tokenView(ctx.hub, row)
     return { result: { ...view, token }, target: target('token', row), after: view }
@@ -169,49 +162,12 @@ function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
   if (errors.length > 0) throw invalid(errors)
 }
 
-/** A full token of the operator's workspace has the operator's powers: only who has them may make one. */
-async function refuseMorePower(tx: Tx, ctx: Ctx, mode: TokenMode): Promise<void> {
-  if (mode !== 'full' || ctx.operator) return
-  const [own] = await tx.select({ isOperator: workspaces.isOperator }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
-  if (!own!.isOperator) return
-  throw new Problem('insufficient_permission', 'In the operator’s workspace only an operator can make a full token.', {
-    members: { required_permission: 'operator' },
-  })
-}
-
-/** The bounds of a new token: as asked, but a token made by a token ends no later and reaches from no more addresses than its maker. */
-async function withinMaker(tx: Tx, ctx: Ctx, input: TokenInput): Promise<{ expiresAt: number | null; allowedCidrs: string[] }> {
-  const expiresAt = input.expires_at ? Date.parse(input.expires_at) : null
-  const allowedCidrs = input.allowed_cidrs ?? []
-  if (ctx.actor.type !== 'token') return { expiresAt, allowedCidrs }
-  const maker = await tokenOf(tx, ctx, ctx.actor.id)
-  const errors: FieldProblem[] = []
-  if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
-    errors.push({
-      pointer: '#/expires_at',
-      code: 'beyond_maker',
-      detail: `must not lie after ${instant(maker.expiresAt)}, when the token that makes it ends.`,
-    })
-  }
-  const bounds = maker.allowedCidrs.map(one => parseRange(one)!)
-  allowedCidrs.forEach((one, place) => {
-    const range = parseRange(one)!
-    if (bounds.length > 0 && !bounds.some(bound => bound[1] <= range[1] && inRanges(range[0], [bound]))) {
-      errors.push({
-        pointer: `#/allowed_cidrs/${place}`,
-        code: 'beyond_maker',
-        detail: 'must lie within the addresses of the token that makes it.',
-      })
-    }
-  })
-  if (errors.length > 0) throw invalid(errors)
-  return { expiresAt: expiresAt ?? maker.expiresAt, allowedCidrs: allowedCidrs.length > 0 ? allowedCidrs : maker.allowedCidrs }
-}
-
-async function insertToken(
+/** Puts a new token into the list. Its value is in the result and nowhere else. */
+export async function insertToken(
   tx: Tx,
   hub: Hub,
-  given: Pick<TokenRow, 'workspaceId' | 'name' | 'mode' | 'permissions' | 'createdBy' | 'expiresAt' | 'allowedCidrs'>,
+  given: Pick<TokenRow, 'workspaceId' | 'name' | 'mode' | 'permissions' | 'createdBy' | 'expiresAt' | 'allowedCidrs'> &
+    Partial<Pick<TokenRow, 'resourceIds' | 'rotatedFrom' | 'graceSeconds'>>,
 ): Promise<{ row: TokenRow; token: string }> {
   const token = newApiToken()
   const now = hub.clock.now()
@@ -219,10 +175,10 @@ async function insertToken(
     .insert(tokens)
     .values({
       id: newId('tok'),
+      resourceIds: [],
       ...given,
       tokenHash: sha256Hex(token),
       hint: tokenHint(token),
-      resourceIds: [],
       version: 1,
       createdAt: now,
       updatedAt: now,
@@ -231,7 +187,8 @@ async function insertToken(
   return { row: row!, token }
 }
 
-async function tokenOf(tx: Tx, ctx: Ctx, id: string): Promise<TokenRow> {
+/** A token of the workspace, held until the change is done. @throws Problem 404 */
+export async function tokenOf(tx: Tx, ctx: Ctx, id: string): Promise<TokenRow> {
   const [row] = await locking(
     tx
       .select()
@@ -242,16 +199,17 @@ async function tokenOf(tx: Tx, ctx: Ctx, id: string): Promise<TokenRow> {
   return row
 }
 
-/** Tokens that count against the plan: those not revoked. */
-async function countTokens(tx: Tx, workspaceId: string): Promise<number> {
-  const [row] = await tx
+/** Tokens that count against the plan: those neither revoked nor replaced. */
+export async function countTokens(read: Reader, workspaceId: string): Promise<number> {
+  const [row] = await read
     .select({ n: count() })
     .from(tokens)
-    .where(and(eq(tokens.workspaceId, workspaceId), isNull(tokens.revokedAt)))
+    .where(and(eq(tokens.workspaceId, workspaceId), isNull(tokens.revokedAt), isNull(tokens.rotatedTo)))
   return row!.n
 }
 
-function tokenView(hub: Hub, row: TokenRow): TokenView {
+/** A token as the API shows it, with a last use that may not be written down yet. */
+export function tokenView(hub: Hub, row: TokenRow): TokenView {
   const noted = notedUse(hub, row.id)
   return {
     id: row.id,
@@ -265,6 +223,8 @@ function tokenView(hub: Hub, row: TokenRow): TokenView {
     allowed_cidrs: row.allowedCidrs,
     resource_ids: row.resourceIds,
     created_by: row.createdBy,
+    rotated_from: row.rotatedFrom,
+    rotated_to: row.rotatedTo,
     revoked_at: instant(row.revokedAt),
     version: row.version,
     created_at: instant(row.createdAt),
