@@ -125,6 +125,11 @@ export function noCredentials(address: string, perMinute = 300): Bucket {
   return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
 }
 
+/** The bucket for reports of leaked tokens, which anyone may send. */
+export function tokenReports(address: string): Bucket {
+  return { name: 'token-reports', key: rateLimitKey(address), quota: 10, windowSeconds: 60 }
+}
+
 const none: readonly string[] = Object.freeze([])
 
 /** The meters in order of requests left, fewest first; of equals the one that waits longest. Reorders its argument. */

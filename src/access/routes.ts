@@ -9,12 +9,14 @@ import {
   TokenInput,
   TokenList,
   TokenPatch,
+  TokenReport,
   TokenRotation,
   NewToken,
   User,
 } from './shapes'
 import { beginSession, sessionSeconds, signedInUser, signIn, signOut, userView, type BegunSession } from './sessions'
 import { createToken, getToken, listTokens, revokeToken, tokenListing, updateToken } from './tokens'
+import { reportToken } from './token-reports'
 import { rotateToken } from './token-rotation'
 import { completeSetup, hasUsers } from './users'
 import { listQuery } from '../core/list'
@@ -76,10 +78,13 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     guard: 'account.write',
     action: 'account.token.update',
     operationId: 'updateToken',
-    summary: 'Rename a token',
-    description: 'Changes the label (JSON merge patch, RFC 7396).',
+    summary: 'Edit a token',
+    description:
+      'Changes label, end and addresses (JSON merge patch, RFC 7396). A token gives no later end and no more addresses than its own, ' +
+      'and loosens none that may do more than itself. A token that has ended stays so.',
     body: TokenPatch,
     answer: Token,
+    problems: ['conflict'],
     run: (ctx, { params, body }) => updateToken(ctx, params.id!, body),
   }),
   route({
@@ -111,6 +116,21 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     once: ['token'],
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => rotateToken(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tokens/report',
+    guard: 'anyone',
+    action: 'account.token.report',
+    operationId: 'reportToken',
+    summary: 'Report a leaked token',
+    description:
+      'Whoever finds a token where it does not belong sends its value here: it is revoked at once. The answer is the same whether ' +
+      'or not there is such a token. Ten reports a minute are taken from one address.',
+    body: TokenReport,
+    status: 204,
+    problems: ['origin_not_allowed'],
+    run: (ctx, { body }) => reportToken(ctx, body.token),
   }),
 ])
 

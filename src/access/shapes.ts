@@ -92,8 +92,28 @@ export const TokenInput = Shape(
 export const TokenPatch = Shape(
   {
     name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Label.' })),
+    expires_at: Type.Optional(
+      MaybeInstant({ description: 'When it stops working; null is never, or when the token that asks ends.' }),
+    ),
+    allowed_cidrs: Type.Optional(
+      Nullable(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20, uniqueItems: true }), {
+        description: 'Addresses or CIDR ranges it may be used from; null is any, or those of the token that asks.',
+      }),
+    ),
   },
-  { $id: 'TokenPatch', description: 'What of a token can be changed.', examples: [{ name: 'nightly backup' }] },
+  {
+    $id: 'TokenPatch',
+    description: 'What of a token can be changed.',
+    examples: [{ name: 'nightly backup', expires_at: '2099-01-31T12:00:00.000Z' }],
+  },
+)
+export const TokenReport = Shape(
+  { token: Type.String({ minLength: 1, maxLength: 200, description: 'The value of the token, whole.' }) },
+  {
+    $id: 'TokenReport',
+    description: 'A token that was found where others can read it.',
+    examples: [{ token: 'bw_live_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }],
+  },
 )
 export const TokenRotation = Shape(
   {

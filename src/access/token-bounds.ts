@@ -46,25 +46,36 @@ export async function refuseMorePower(read: Reader, ctx: Ctx, mode: TokenMode): 
   })
 }
 
-/**
- * Refuses to hand out, or to loosen, a token that may do more, works longer or reaches from more addresses than the caller.
- * @throws Problem 403 `insufficient_permission`
- */
-export async function refuseBeyond(read: Reader, ctx: Ctx, row: TokenRow): Promise<void> {
+/** Refuses to loosen a token that may do more than the caller. @throws Problem 403 `insufficient_permission` */
+export async function refuseMore(read: Reader, ctx: Ctx, row: TokenRow): Promise<void> {
   refuseMissing(ctx, row)
   await refuseMorePower(read, ctx, row.mode)
   const maker = await makerOf(read, ctx)
-  if (!maker || maker.id === row.id) return
-  const longer = maker.expiresAt !== null && (row.expiresAt === null || row.expiresAt > maker.expiresAt)
-  const wider = maker.allowedCidrs.length > 0 && (row.allowedCidrs.length === 0 || outside(maker, row.allowedCidrs).length > 0)
-  const more =
-    maker.resourceIds.length > 0 && !(row.resourceIds.length > 0 && row.resourceIds.every(id => maker.resourceIds.includes(id)))
-  if (!longer && !wider && !more) return
-  const what = longer ? 'works longer' : wider ? 'may be used from more addresses' : 'reaches more resources'
-  throw new Problem('insufficient_permission', `The token ${what} than the one that asks.`, {
+  if (!maker || maker.resourceIds.length === 0) return
+  if (row.resourceIds.length === 0 || row.resourceIds.some(id => !maker.resourceIds.includes(id)))
+    throw beyond('reaches more resources')
+}
+
+/**
+ * Refuses to hand out the value of a token that may do more than the caller, works longer or may be used from more addresses.
+ * @throws Problem 403 `insufficient_permission`
+ */
+export async function refuseBeyond(read: Reader, ctx: Ctx, row: TokenRow): Promise<void> {
+  await refuseMore(read, ctx, row)
+  const maker = await makerOf(read, ctx)
+  if (!maker) return
+  if (endsLater(maker, row)) throw beyond('works longer')
+  if (outside(maker, row.allowedCidrs).length > 0) throw beyond('may be used from more addresses')
+}
+
+const beyond = (does: string): Problem =>
+  new Problem('insufficient_permission', `The token ${does} than the one that asks.`, {
     members: { required_permission: 'account.write' },
   })
-}
+
+/** Whether bounds allow a use after those of the first have ended. */
+export const endsLater = (first: Bounds, second: Bounds): boolean =>
+  first.expiresAt !== null && (second.expiresAt === null || second.expiresAt > first.expiresAt)
 
 /** The token that asks, or null for a person. */
 export async function makerOf(read: Reader, ctx: Ctx): Promise<TokenRow | null> {
@@ -93,7 +104,8 @@ export function withinMaker(
       detail: `must not lie after ${instant(maker.expiresAt)}, when the token that asks ends.`,
     })
   }
-  for (const place of outside(maker, allowedCidrs)) {
+  // None asked for are the maker's own.
+  for (const place of allowedCidrs.length > 0 ? outside(maker, allowedCidrs) : []) {
     errors.push({
       pointer: `#/allowed_cidrs/${place}`,
       code: 'beyond_maker',
@@ -104,10 +116,11 @@ export function withinMaker(
   return { expiresAt: expiresAt ?? maker.expiresAt, allowedCidrs: allowedCidrs.length > 0 ? allowedCidrs : maker.allowedCidrs }
 }
 
-/** Which of the ranges, by their places, reach beyond the maker's. */
-function outside(maker: TokenRow, cidrs: readonly string[]): number[] {
-  const bounds = maker.allowedCidrs.map(one => parseRange(one)!)
+/** Which ranges, by their places, reach beyond the bounds; no range at all is from anywhere, and is place 0. */
+export function outside(within: Pick<Bounds, 'allowedCidrs'>, cidrs: readonly string[]): number[] {
+  const bounds = within.allowedCidrs.map(one => parseRange(one)!)
   if (bounds.length === 0) return []
+  if (cidrs.length === 0) return [0]
   return cidrs.flatMap((one, place) => {
     const range = parseRange(one)!
     return bounds.some(bound => bound[1] <= range[1] && inRanges(range[0], [bound])) ? [] : [place]

@@ -12,14 +12,14 @@ import { requireMatch } from '../core/if-match'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
 import { parseRange } from '../core/net/address'
 import type { Permission } from '../core/permissions'
-import { invalid, notFound, type FieldProblem } from '../core/problem'
+import { conflict, invalid, notFound, type FieldProblem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { notedUse } from './last-use'
 import { refuseOverLimit } from './plans'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
 import { tokenModes, tokens, type TokenMode } from './tables'
-import { makerOf, refuseMissing, refuseMorePower, withinMaker } from './token-bounds'
+import { endsLater, makerOf, outside, refuseMissing, refuseMore, refuseMorePower, withinMaker, type Bounds } from './token-bounds'
 import { newApiToken, tokenHint } from './token-format'
 
 export type TokenRow = typeof tokens.$inferSelect
@@ -103,17 +103,23 @@ export async function createTokenAsOperator(
   })
 }
 
-/** @throws Problem 404, 412 */
-export function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Promise<TokenView> {
-  return change(ctx, 'account.token.update', async tx => {
+/**
+ * Changes the label and the bounds of a token. A token gives none later ends or more addresses than its own, and loosens none that
+ * may do more than itself; null asks for the widest bound there is for the caller.
+ * @throws Problem 404, 412, 422, 403 `insufficient_permission`, 409 for one that has ended
+ */
+export async function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Promise<TokenView> {
+  const errors = boundProblems(ctx, patch)
+  if (errors.length > 0) throw invalid(errors)
+  const view = await change(ctx, 'account.token.update', async tx => {
     const row = await tokenOf(tx, ctx, id)
     requireMatch(ctx, row)
+    const bounds = await patchedBounds(tx, ctx, row, patch)
     const [after] = await tx
       .update(tokens)
-      .set({ name: patch.name ?? row.name, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .set({ name: patch.name ?? row.name, ...bounds, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
       .where(eq(tokens.id, id))
       .returning()
-    forgetCallers(ctx.hub)
     return {
       result: tokenView(ctx.hub, after!),
       target: target('token', row),
@@ -121,6 +127,31 @@ export function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Promise<To
       after: tokenView(ctx.hub, after!),
     }
   })
+  forgetCallers(ctx.hub)
+  return view
+}
+
+async function patchedBounds(tx: Tx, ctx: Ctx, row: TokenRow, patch: TokenPatch): Promise<Bounds> {
+  const { expires_at, allowed_cidrs } = patch
+  if (expires_at === undefined && allowed_cidrs === undefined) return { expiresAt: row.expiresAt, allowedCidrs: row.allowedCidrs }
+  if (row.expiresAt !== null && row.expiresAt <= ctx.hub.clock.now()) throw conflict('The token has ended; make a new one.')
+  const within = withinMaker(await makerOf(tx, ctx), patch)
+  const bounds = {
+    expiresAt: expires_at === undefined ? row.expiresAt : within.expiresAt,
+    allowedCidrs: allowed_cidrs === undefined ? row.allowedCidrs : within.allowedCidrs,
+  }
+  const later = endsLater(row, bounds)
+  if (later && row.rotatedTo !== null) {
+    throw invalid([
+      {
+        pointer: '#/expires_at',
+        code: 'in_rotation',
+        detail: `must not lie after ${instant(row.expiresAt)}: the token was rotated, and ${row.rotatedTo} takes its place.`,
+      },
+    ])
+  }
+  if (later || outside(row, bounds.allowedCidrs).length > 0) await refuseMore(tx, ctx, row)
+  return bounds
 }
 
 /**
@@ -153,13 +184,24 @@ function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
       'is required for a scoped token: name at least one permission, or choose the mode read_only or full.',
     )
   if (mode !== 'scoped' && input.permissions?.length) wrong('#/permissions', 'not_allowed', `does not go with the mode ${mode}.`)
-  if (input.expires_at && Date.parse(input.expires_at) <= ctx.hub.clock.now())
-    wrong('#/expires_at', 'in_the_past', 'must lie in the future.')
-  input.allowed_cidrs?.forEach((one, place) => {
-    if (!parseRange(one))
-      wrong(`#/allowed_cidrs/${place}`, 'format', 'must be an IP address or a CIDR range such as 192.0.2.0/24.')
-  })
+  errors.push(...boundProblems(ctx, input))
   if (errors.length > 0) throw invalid(errors)
+}
+
+function boundProblems(ctx: Ctx, asked: Pick<TokenPatch, 'expires_at' | 'allowed_cidrs'>): FieldProblem[] {
+  const errors: FieldProblem[] = []
+  if (asked.expires_at && Date.parse(asked.expires_at) <= ctx.hub.clock.now())
+    errors.push({ pointer: '#/expires_at', code: 'in_the_past', detail: 'must lie in the future.' })
+  asked.allowed_cidrs?.forEach((one, place) => {
+    if (!parseRange(one)) {
+      errors.push({
+        pointer: `#/allowed_cidrs/${place}`,
+        code: 'format',
+        detail: 'must be an IP address or a CIDR range such as 192.0.2.0/24.',
+      })
+    }
+  })
+  return errors
 }
 
 /** Puts a new token into the list. Its value is in the result and nowhere else. */

@@ -16,6 +16,7 @@ const open: Record<string, string> = {
   'GET /v1/setup': 'asked before anyone can sign in; tells one boolean',
   'POST /v1/setup': 'makes the first user, with the token of the setup link',
   'POST /v1/sessions': 'signing in',
+  'POST /v1/tokens/report': 'whoever finds a token has no login; it can only revoke the token it holds',
 }
 
 /** Paths under /v1 that are no operations of the API. This list may only shrink. */
