@@ -15,6 +15,8 @@ export interface Caller {
   workspaceId: string
   actor: AuditActor
   permissions: Permissions
+  /** What a narrowed token reaches; null is everything. */
+  resourceIds: ReadonlySet<string> | null
   operator: boolean
   apiAccess: 'none' | 'read' | 'full'
   limits: PlanLimits
@@ -72,7 +74,8 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
     workspaceId: own.workspaceId,
     actor: { type: 'token', id: own.id, name: own.name, hint: own.hint },
     permissions: own.mode === 'full' ? fullAccess : own.mode === 'read_only' ? readOnly : granted(own.permissions),
-    operator: own.mode === 'full' && row.workspace.isOperator,
+    resourceIds: own.resourceIds.length > 0 ? new Set(own.resourceIds) : null,
+    operator: own.mode === 'full' && row.workspace.isOperator && own.resourceIds.length === 0,
     apiAccess: row.plan.apiAccess,
     limits,
     planId: row.plan.id,
@@ -124,6 +127,7 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
     workspaceId: row.workspace.id,
     actor: { type: 'user', id: found.user.id, name: found.user.name, hint: null },
     permissions: accessOf[row.membership.role],
+    resourceIds: null,
     operator: found.user.isOperator,
     apiAccess: 'full',
     limits: { ...row.plan.limits, ...row.workspace.limitOverrides },

@@ -92,6 +92,7 @@ export async function serve(
       if (problems.length > 0) throw invalid(problems)
     }
     if (!isReadable(url.pathname)) throw notFound('path')
+    if (caller && hasParameters(spec) && !isWithin(spec, caller, params)) throw notFound('resource')
     const ctx: Ctx = {
       hub,
       workspaceId: caller?.workspaceId ?? '',
@@ -99,6 +100,7 @@ export async function serve(
       actor: caller?.actor ?? { type: 'anonymous', id: '', name: null, hint: null },
       context,
       permissions: caller?.permissions ?? new Set(),
+      resourceIds: caller?.resourceIds ?? null,
       operator: caller?.operator ?? false,
       limits: caller?.limits ?? {},
       planId: caller?.planId ?? '',
@@ -185,11 +187,27 @@ async function authorise(
       )
     }
     if (spec.guard.includes('.') && !caller.permissions.has(spec.guard as never)) throw missing(spec.guard)
+    if (!hasParameters(spec) && !isWithin(spec, caller, {})) {
+      throw new Problem(
+        'narrowed_token',
+        'This token is narrowed to some resources: it makes none, and sees nothing of the whole workspace.',
+      )
+    }
   } catch (error) {
     if (error instanceof Problem) await auditDenial(hub, spec, caller, context, error)
     throw error
   }
 }
+
+/** Whether a token that is narrowed gets to the operation: to a list, and to what is below a resource of its own. */
+function isWithin(spec: Route, caller: Caller, params: Record<string, string>): boolean {
+  if (caller.resourceIds === null || spec.narrowed) return true
+  return hasParameters(spec)
+    ? caller.resourceIds.has(params.id ?? '')
+    : spec.method === 'GET' && spec.query?.properties.cursor !== undefined
+}
+
+const hasParameters = (spec: Route): boolean => spec.path.includes(':')
 
 const missing = (permission: string) =>
   new Problem('insufficient_permission', `This needs the permission ${permission}.`, {

@@ -45,6 +45,11 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   nowhere?: boolean
   /** The collection that a 201 adds to, where it is not `path` itself: the answer's Location is below it. */
   addsTo?: string
+  /**
+   * Where narrowed tokens are let through: `open`, to what belongs to no workspace; `verb`, to what has an id of its own but belongs
+   * to a resource, which the verb looks at. Else they get to lists, which are filtered, and to paths whose `:id` they are narrowed to.
+   */
+  narrowed?: 'open' | 'verb'
   /** Members of the answer that are told once and left out of a replay. */
   once?: readonly string[]
   /** Codes it can answer with beyond those that every operation shares. */

@@ -82,6 +82,14 @@ export const TokenInput = Shape(
         description: 'Addresses or CIDR ranges it may be used from.',
       }),
     ),
+    resource_ids: Type.Optional(
+      Type.Array(Type.String({ maxLength: 50 }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Ids of heartbeats and webhook endpoints that it is narrowed to; all that its permissions open when absent or empty.',
+      }),
+    ),
   },
   {
     $id: 'TokenInput',

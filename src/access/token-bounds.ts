@@ -2,12 +2,16 @@ import { eq } from 'drizzle-orm'
 import { instant } from '../core/clock'
 import type { Ctx } from '../core/ctx'
 import type { Reader } from '../core/db/transaction'
+import type { IdPrefix } from '../core/ids'
 import { inRanges, parseRange } from '../core/net/address'
 import { fullAccess, granted, readOnly, type Permissions } from '../core/permissions'
 import { invalid, Problem, type FieldProblem } from '../core/problem'
 import { tokens, workspaces, type TokenMode } from './tables'
 
 type TokenRow = typeof tokens.$inferSelect
+
+/** What a token can be narrowed to, by the prefix of its id. */
+export const narrowable: readonly IdPrefix[] = ['hb', 'whe']
 
 /** When and from where a token may be used. */
 export interface Bounds {

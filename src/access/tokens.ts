@@ -7,7 +7,7 @@ import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
 import type { Reader, Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
-import { newId } from '../core/ids'
+import { isId, newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
 import { parseRange } from '../core/net/address'
@@ -19,7 +19,17 @@ import { notedUse } from './last-use'
 import { refuseOverLimit } from './plans'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
 import { tokenModes, tokens, type TokenMode } from './tables'
-import { endsLater, makerOf, outside, refuseMissing, refuseMore, refuseMorePower, withinMaker, type Bounds } from './token-bounds'
+import {
+  endsLater,
+  makerOf,
+  narrowable,
+  outside,
+  refuseMissing,
+  refuseMore,
+  refuseMorePower,
+  withinMaker,
+  type Bounds,
+} from './token-bounds'
 import { newApiToken, tokenHint } from './token-format'
 
 export type TokenRow = typeof tokens.$inferSelect
@@ -72,6 +82,7 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
       name: input.name,
       mode,
       permissions: input.permissions ?? [],
+      resourceIds: input.resource_ids ?? [],
       createdBy: ctx.actor.id,
       ...withinMaker(await makerOf(tx, ctx), input),
     })
@@ -184,6 +195,14 @@ function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
       'is required for a scoped token: name at least one permission, or choose the mode read_only or full.',
     )
   if (mode !== 'scoped' && input.permissions?.length) wrong('#/permissions', 'not_allowed', `does not go with the mode ${mode}.`)
+  input.resource_ids?.forEach((one, place) => {
+    if (!narrowable.some(prefix => isId(one, prefix)))
+      wrong(
+        `#/resource_ids/${place}`,
+        'format',
+        `must be the id of a resource: ${narrowable.map(prefix => `${prefix}_…`).join(' or ')}.`,
+      )
+  })
   errors.push(...boundProblems(ctx, input))
   if (errors.length > 0) throw invalid(errors)
 }

@@ -20,6 +20,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     summary: 'List plans',
     description: 'Every plan with its limits.',
     answer: PlanList,
+    narrowed: 'open',
     run: ctx => listPlans(ctx),
   }),
   route({
@@ -30,6 +31,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     summary: 'Read a plan',
     description: 'A plan with its limits.',
     answer: Plan,
+    narrowed: 'open',
     run: (ctx, { params }) => getPlan(ctx, params.id!),
   }),
   route({

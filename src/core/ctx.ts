@@ -11,6 +11,8 @@ export interface Ctx {
   actor: AuditActor
   context: AuditContext
   permissions: Permissions
+  /** The only resources that a narrowed token reaches; null is all of the workspace. */
+  resourceIds: ReadonlySet<string> | null
   /** Operator powers: plans, workspaces, network policy. */
   operator: boolean
   /** Limits of the workspace's plan with its overrides; a missing or null one is no limit. */

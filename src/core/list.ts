@@ -5,6 +5,7 @@ import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
 import { prepared } from './db/prepared'
 import { readRows } from './db/rows'
+import { reachable } from './narrowing'
 import { InvalidCursor, openCursor, sealCursor } from './page'
 import { Problem } from './problem'
 import { badParameter } from './query'
@@ -29,6 +30,8 @@ export interface Listing<Row> {
   idOf(row: Row): string | number
   /** Whose rows they are: the column of the workspace, or of the resource they belong to. Null lists the rows of all. */
   owner: SQLiteColumn | null
+  /** The resource a row belongs to, by which a narrowed token sees it or not; the row's own id when absent. */
+  narrowedBy?: SQLiteColumn
   filters: Record<string, Filter>
   /** Orders by name; their columns are never null. `id` is always there. */
   sorts: Record<string, { column: SQLiteColumn; read(row: Row): string | number }>
@@ -91,8 +94,10 @@ export async function listPage<Row, View>(
     return sql`${sql.placeholder(name)}`
   }
   const now = ctx.hub.clock.now()
+  const narrowed = narrowingColumn(ctx, listing, owner)
   const where = and(
     listing.owner ? eq(listing.owner, sql.placeholder('owner')) : undefined,
+    narrowed ? sql`${narrowed} in (${sql.join([...ctx.resourceIds!].map(place), sql`, `)})` : undefined,
     ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
     after ? isAfter(order, after, place) : undefined,
   )
@@ -101,6 +106,7 @@ export async function listPage<Row, View>(
     order.map(one => one.word),
     filters.map(name => [name, variantOf(listing.filters[name]!, query[name])]),
     !!after,
+    narrowed ? ctx.resourceIds!.size : 0,
   ].join('|')
   const statement = prepared(ctx.hub.read, `list|${shape}`, read =>
     read
@@ -122,6 +128,10 @@ export async function listPage<Row, View>(
   if (query.include === 'total') page.pagination.total = await countRows(ctx, listing, query, filters, owner)
   return page
 }
+
+/** By what a narrowed token's rows are told; null for a caller who reaches all, and for what belongs to a resource that was found. */
+const narrowingColumn = <Row>(ctx: Ctx, listing: Listing<Row>, owner: string): SQLiteColumn | null =>
+  ctx.resourceIds === null || owner !== ctx.workspaceId ? null : (listing.narrowedBy ?? listing.id)
 
 const variantOf = (filter: Filter, value: unknown): string =>
   filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
@@ -184,12 +194,14 @@ async function countRows<Row>(
 ): Promise<number> {
   const now = ctx.hub.clock.now()
   const place = (value: unknown): SQL => sql`${value}`
+  const narrowed = narrowingColumn(ctx, listing, owner)
   const inner = ctx.hub.read
     .select({ id: listing.id })
     .from(listing.table)
     .where(
       and(
         listing.owner ? eq(listing.owner, owner) : undefined,
+        narrowed ? reachable(ctx, narrowed) : undefined,
         ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
       ),
     )

@@ -14,6 +14,7 @@ export const problemKinds = {
   session_ended: [401, 'The session has ended'],
   insufficient_permission: [403, 'Permission is missing'],
   address_not_allowed: [403, 'Address not allowed'],
+  narrowed_token: [403, 'The token is narrowed to some resources'],
   origin_not_allowed: [403, 'Origin not allowed'],
   plan_limit_reached: [403, 'Plan limit reached'],
   plan_no_api_access: [403, 'The plan has no API access'],

@@ -231,9 +231,3 @@ test('a key of wrong form is refused, and reaches no audit entry', async () => {
     .filter(key => key !== null)
   expect(kept).toEqual(['x'.repeat(255)])
 })
-
-test('resources that a token is narrowed to are shown and not yet given', async () => {
-  const here = await world()
-  const answer = await here.acme.call('POST', '/v1/tokens', { ...ci, resource_ids: ['zone_1'] })
-  expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, '#/resource_ids'])
-})

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Route } from '../../src/access/route'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
-import { world } from '../support/world'
+import { callerWith, world } from '../support/world'
 
 // Walks every operation the router serves, so that one that is added is held to the same rules without a word here.
 
@@ -161,6 +161,47 @@ describe('another workspace', () => {
   test('and what it reached for is still there', async () => {
     for (const [collection, id] of made) expect((await acme.call('GET', `${collection}/${id}`)).status).toBe(200)
     expect(made.size).toBeGreaterThan(0)
+  })
+})
+
+// What belongs to no workspace: this list may only shrink.
+const ofNobody = ['GET /v1/plans', 'GET /v1/plans/:id', 'GET /v1/event-kinds', 'GET /v1/event-kinds/:kind']
+
+describe('a token narrowed to a resource', async () => {
+  const made = await acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [`hb_${nobody}`] })
+  const narrowed = callerWith(app, acme.workspaceId, made.body.token)
+  const isOpen = (spec: Route) => ofNobody.includes(nameOf(spec))
+  const withId = guarded.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
+  const lists = guarded.filter(spec => !spec.path.includes(':') && spec.query?.properties.cursor)
+  const rest = guarded.filter(spec => !spec.path.includes(':') && !isOpen(spec) && !lists.includes(spec) && spec.guard !== 'operator')
+
+  test('is let through to what belongs to nobody', async () => {
+    expect(specs.filter(spec => spec.narrowed === 'open').map(nameOf).sort()).toEqual([...ofNobody].sort())
+    for (const spec of specs.filter(spec => spec.narrowed === 'open')) expect((await narrowed.call('GET', pathOf(spec))).status).not.toBe(403)
+  })
+
+  test.each(byName(withId))('finds nothing of another at %s', async (_, spec) => {
+    const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
+    const refused = await narrowed.call(spec.method, pathOf(spec, id), spec.body && exampleOf(spec))
+    expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
+  })
+
+  test.each(byName(lists))('is shown none of the others by %s', async (_, spec) => {
+    await ownId(spec.path)
+    const seen = await narrowed.call('GET', `${spec.path}?include=total`)
+    expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({ status: 200, data: [], total: 0 })
+  })
+
+  test.each(byName(rest))('is turned away from %s, which is audited', async (_, spec) => {
+    await audited()
+    const refused = await narrowed.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+    expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 403, code: 'narrowed_token' })
+    expect(await audited()).toEqual([`${spec.action ?? 'account.resource.read'} denied`])
+  })
+
+  test.each(byName(guarded.filter(spec => spec.guard === 'operator')))('is no operator at %s', async (_, spec) => {
+    const refused = await narrowed.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+    expect({ status: refused.status, missing: refused.body.required_permission }).toEqual({ status: 403, missing: 'operator' })
   })
 })
 

@@ -4,6 +4,7 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import type { AuditEventView } from './shapes'
@@ -19,6 +20,7 @@ export const auditListing: Listing<Entry> = {
   idOf: row => row.id,
   owner: auditEntries.workspaceId,
   defaultSort: '-seq',
+  narrowedBy: auditEntries.targetId,
   filters: {
     action: {
       schema: Type.String({
@@ -55,7 +57,7 @@ export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventVie
     .select()
     .from(auditEntries)
     .where(and(eq(auditEntries.id, id), eq(auditEntries.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('audit event')
+  if (!row || !reaches(ctx, row.targetId)) throw notFound('audit event')
   return auditView(row)
 }
 

@@ -23,6 +23,7 @@ export const auditRoutes = area('audit', 'Audit', [
     summary: 'Read an audit event',
     description: 'One entry of the log.',
     answer: AuditEvent,
+    narrowed: 'verb',
     run: (ctx, { params }) => getAuditEvent(ctx, params.id!),
   }),
 ])

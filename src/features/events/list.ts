@@ -4,6 +4,7 @@ import type { Ctx } from '../../core/ctx'
 import { events } from '../../core/db/tables'
 import { eventKinds } from '../../core/events'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import type { EventView } from './shapes'
@@ -17,6 +18,7 @@ export const eventListing: Listing<EventRow> = {
   idOf: row => row.id,
   owner: events.workspaceId,
   defaultSort: '-id',
+  narrowedBy: events.resourceId,
   filters: {
     kind: wordsFilter(
       events.kind,
@@ -45,7 +47,7 @@ export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
     .select()
     .from(events)
     .where(and(eq(events.id, id), eq(events.workspaceId, ctx.workspaceId)))
-  if (!row || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
+  if (!row || !reaches(ctx, row.resourceId) || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
   return eventView(row)
 }
 

@@ -23,6 +23,7 @@ export const eventRoutes = area('events', 'Events', [
     summary: 'Read an event',
     description: 'One event, if the caller may read its area.',
     answer: Event,
+    narrowed: 'verb',
     run: (ctx, { params }) => getEvent(ctx, params.id!),
   }),
 ])

@@ -7,6 +7,7 @@ import type { Reader } from '../../core/db/transaction'
 import { eventKind, eventKinds } from '../../core/events'
 import { requireMatch } from '../../core/if-match'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { reaches } from '../../core/narrowing'
 import { conflict, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { attemptView, deliveryView } from './delivery-view'
@@ -23,6 +24,7 @@ export const deliveryListing: Listing<Delivery> = {
   idOf: row => row.id,
   owner: webhookDeliveries.workspaceId,
   defaultSort: '-id',
+  narrowedBy: webhookDeliveries.endpointId,
   filters: {
     status: wordsFilter(webhookDeliveries.status, deliveryStates, 'Only those of these states.'),
     event: wordsFilter(
@@ -107,7 +109,7 @@ async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery>
     .select()
     .from(webhookDeliveries)
     .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('webhook delivery')
+  if (!row || !reaches(ctx, row.endpointId)) throw notFound('webhook delivery')
   return row
 }
 
@@ -115,7 +117,7 @@ async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery>
 async function readableBody(ctx: Ctx, row: Delivery): Promise<string | null> {
   if (row.eventId === null) return row.testBody
   const area = eventKind(row.event)?.area
-  if (area && !ctx.permissions.has(`${area}.read`)) return null
+  if ((area && !ctx.permissions.has(`${area}.read`)) || !reaches(ctx, row.resourceId)) return null
   const [event] = await ctx.hub.read.select({ body: events.body }).from(events).where(eq(events.id, row.eventId))
   return event?.body ?? null
 }

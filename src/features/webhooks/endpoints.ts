@@ -199,8 +199,14 @@ function newlySent(row: Endpoint, patch: WebhookEndpointPatch): EventKind[] {
   return patch.url !== undefined && patch.url !== row.url ? kinds : kinds.filter(kind => !row.events.includes(kind))
 }
 
-/** @throws Problem 403 naming the permission */
+/** @throws Problem 403 naming the permission, or `narrowed_token` */
 function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
+  if (kinds.length > 0 && ctx.resourceIds !== null) {
+    throw new Problem(
+      'narrowed_token',
+      'An endpoint is told of the whole workspace: a token narrowed to some resources may not choose kinds or where they go.',
+    )
+  }
   for (const kind of kinds) {
     const needed: Permission = `${eventKind(kind)!.area}.read`
     if (!ctx.permissions.has(needed)) {

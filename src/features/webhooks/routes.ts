@@ -139,6 +139,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Read a webhook delivery',
     description: 'A delivery with every try: what was sent, what came back, how long it took.',
     answer: WebhookDeliveryDetail,
+    narrowed: 'verb',
     run: (ctx, { params }) => getDelivery(ctx, params.id!),
   }),
   route({
@@ -153,6 +154,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
       'waits. Five a minute and endpoint.',
     status: 202,
     answer: WebhookDelivery,
+    narrowed: 'verb',
     problems: ['conflict', 'rate_limited'],
     run: (ctx, { params }) => resendDelivery(ctx, params.id!),
   }),
@@ -164,6 +166,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'List event kinds',
     description: 'The catalogue of what endpoints can choose, on one page: the public contract first, then the extensions.',
     answer: EventKindList,
+    narrowed: 'open',
     run: async () => listEventKinds(),
   }),
   route({
@@ -174,6 +177,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Read an event kind',
     description: 'A kind with its JSON Schema and an example.',
     answer: EventKindEntry,
+    narrowed: 'open',
     run: async (_ctx, { params }) => getEventKind(params.kind!),
   }),
 ])
