@@ -14,7 +14,7 @@ import { invalid, notFound, Problem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { plans, workspaces } from './tables'
-import type { PlanView, WorkspaceInput, WorkspacePatch, WorkspaceView } from './workspace-shapes'
+import type { LimitName, PlanView, WorkspaceInput, WorkspacePatch, WorkspaceView } from './workspace-shapes'
 
 type Row = typeof workspaces.$inferSelect
 
@@ -31,7 +31,7 @@ export async function getPlan(ctx: Ctx, id: string): Promise<PlanView> {
   return planView(row)
 }
 
-const planView = (row: typeof plans.$inferSelect): PlanView => ({
+export const planView = (row: typeof plans.$inferSelect): PlanView => ({
   id: row.id,
   title: row.title,
   api_access: row.apiAccess,
@@ -94,7 +94,7 @@ export async function createWorkspace(ctx: Ctx, input: WorkspaceInput): Promise<
   )
 }
 
-/** Renames a workspace, moves it to another plan, or says where calls on its behalf may go. @throws Problem 404, 409, 412, 422 */
+/** Renames a workspace, moves it to another plan, overrides limits of the plan, or says where calls on its behalf may go. @throws Problem 404, 409, 412, 422 */
 export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatch): Promise<WorkspaceView> {
   patch.network_policy?.allow_ranges.forEach((range, place) => {
     if (!isAllowRange(range))
@@ -116,6 +116,7 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
           name: patch.name ?? row.name,
           planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan),
           networkPolicy: patch.network_policy ?? row.networkPolicy,
+          limitOverrides: overriddenBy(row.limitOverrides, patch.limit_overrides ?? {}),
           version: row.version + 1,
           updatedAt: ctx.hub.clock.now(),
         })
@@ -148,6 +149,16 @@ async function planOf(tx: Tx, id: string | undefined): Promise<string> {
   return row.id
 }
 
+/** Overrides after a merge patch. A stored null is no limit; null in the patch is the plan's limit again. */
+function overriddenBy(now: Row['limitOverrides'], patch: NonNullable<WorkspacePatch['limit_overrides']>): Row['limitOverrides'] {
+  const merged = { ...now }
+  for (const [name, most] of Object.entries(patch) as [LimitName, number | 'unlimited' | null][]) {
+    if (most === null) delete merged[name]
+    else merged[name] = most === 'unlimited' ? null : most
+  }
+  return merged
+}
+
 async function unlessTaken<T>(name: string, fn: () => Promise<T>): Promise<T> {
   try {
     return await fn()
@@ -163,6 +174,7 @@ const workspaceView = (row: Row): WorkspaceView => ({
   plan: row.planId,
   operator: row.isOperator,
   network_policy: row.networkPolicy,
+  limit_overrides: Object.fromEntries(Object.entries(row.limitOverrides).map(([name, most]) => [name, most ?? 'unlimited'])),
   version: row.version,
   created_at: instant(row.createdAt),
   updated_at: instant(row.updatedAt),

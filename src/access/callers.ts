@@ -6,7 +6,7 @@ import type { Hub } from '../core/hub'
 import { parseRange, type AddressRange } from '../core/net/address'
 import { Problem } from '../core/problem'
 import { fullAccess, granted, memberAccess, readOnly, viewerAccess, type Permissions } from '../core/permissions'
-import type { Bucket } from './rate-limits'
+import { tokenRequests, workspaceRequests, type Bucket } from './rate-limits'
 import { memberships, plans, sessions, tokens, users, workspaces, type PlanLimits, type Role } from './tables'
 import { looksLikeApiToken } from './token-format'
 
@@ -80,8 +80,8 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
     limits,
     planId: row.plan.id,
     buckets: [
-      { name: 'token', key: own.id, quota: limits.requests_per_minute_per_token, windowSeconds: 60 },
-      { name: 'workspace', key: own.workspaceId, quota: limits.requests_per_hour_per_workspace, windowSeconds: 3600 },
+      tokenRequests(own.id, limits.requests_per_minute_per_token),
+      workspaceRequests(own.workspaceId, limits.requests_per_hour_per_workspace),
     ],
     token: {
       id: own.id,

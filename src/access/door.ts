@@ -12,6 +12,7 @@ import { fieldProblems } from '../core/validate'
 import { answerOf } from './answer'
 import { authenticate, limitReached } from './authenticate'
 import type { Caller } from './callers'
+import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
 import { limiterOf } from './limiter'
 import { runOnce } from './once'
@@ -60,9 +61,11 @@ export async function serve(
 ): Promise<Response> {
   const id = requestId(request)
   const headers: Record<string, string> = { ...answerHeaders, 'X-Request-Id': id }
+  let leave: (() => void) | null = null
   try {
     const ip = callerAddress(hub, request, peer)
     const caller = await authenticate(hub, spec, request, { id, ip }, headers)
+    leave = caller && enter(hub, caller)
     // What is called with a scoped secret of its own counts against that, in the verb.
     const buckets = caller?.buckets ?? (spec.guard === 'ingest' ? [] : [noCredentials(ip, hub.config.anonymousPerMinute)])
     const now = hub.clock.now()
@@ -127,6 +130,8 @@ export async function serve(
     return new Response(answer.body, { status: answer.status, headers })
   } catch (error) {
     return problemAnswer(hub, error, id, headers, clientRequestId(request))
+  } finally {
+    leave?.()
   }
 }
 

@@ -57,6 +57,13 @@ export class RateLimiter {
     return this.#settle(buckets, nowMs, 0)
   }
 
+  /** How much of one bucket is used, and when all of it is back; null where nothing is limited. */
+  usage(bucket: Bucket, nowMs: number): { used: number; wholeAtMs: number } | null {
+    if (bucket.quota === null) return null
+    const meter = this.#tableOf(bucket.name).meterOf(bucket.key, bucket.quota, bucket.windowSeconds, nowMs)
+    return { used: bucket.quota - meter.left(), wholeAtMs: meter.wholeAtMs() }
+  }
+
   /** Forgets every key whose quota is whole again. Not needed for the memory bound; frees what a rush left behind. */
   sweep(nowMs: number): void {
     for (const table of this.#tables.values()) table.sweep(nowMs)
@@ -123,6 +130,16 @@ export function failedLogins(email: string, perMinute = 30): Bucket {
 /** The bucket for requests that carry no credentials at all. */
 export function noCredentials(address: string, perMinute = 300): Bucket {
   return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
+}
+
+/** The bucket for requests with one token. */
+export function tokenRequests(tokenId: string, perMinute: number | null): Bucket {
+  return { name: 'token', key: tokenId, quota: perMinute, windowSeconds: 60 }
+}
+
+/** The bucket for requests with all tokens of a workspace. */
+export function workspaceRequests(workspaceId: string, perHour: number | null): Bucket {
+  return { name: 'workspace', key: workspaceId, quota: perHour, windowSeconds: 3600 }
 }
 
 /** The bucket for reports of leaked tokens, which anyone may send. */

@@ -8,6 +8,8 @@ import {
   updateWorkspace,
   workspaceListing,
 } from './administer'
+import { createPlan, deletePlan, updatePlan } from './plan-edits'
+import { PlanInput, PlanPatch } from './plan-shapes'
 import { area, route } from './route'
 import { Plan, PlanList, Workspace, WorkspaceInput, WorkspaceList, WorkspacePatch } from './workspace-shapes'
 
@@ -33,6 +35,47 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     answer: Plan,
     narrowed: 'open',
     run: (ctx, { params }) => getPlan(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/plans',
+    guard: 'operator',
+    action: 'account.plan.create',
+    operationId: 'createPlan',
+    summary: 'Create a plan',
+    description:
+      'Makes a plan. A limit that is absent or null is none. Made the default, it takes that place from the one before.',
+    body: PlanInput,
+    status: 201,
+    answer: Plan,
+    problems: ['already_exists'],
+    run: (ctx, { body }) => createPlan(ctx, body),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/plans/:id',
+    guard: 'operator',
+    action: 'account.plan.update',
+    operationId: 'updatePlan',
+    summary: 'Edit a plan',
+    description:
+      'Changes a plan (JSON merge patch, RFC 7396); a limit of null is none. It holds at once for every workspace on the plan. ' +
+      'What is above a limit that became smaller stays; only more of it is refused.',
+    body: PlanPatch,
+    answer: Plan,
+    run: (ctx, { params, body }) => updatePlan(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/plans/:id',
+    guard: 'operator',
+    action: 'account.plan.delete',
+    operationId: 'deletePlan',
+    summary: 'Delete a plan',
+    description: 'Removes a plan that no workspace is on and that is not the default.',
+    status: 204,
+    problems: ['conflict'],
+    run: (ctx, { params }) => deletePlan(ctx, params.id!),
   }),
   route({
     method: 'GET',
@@ -66,7 +109,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     guard: 'account.read',
     operationId: 'getWorkspace',
     summary: 'Read a workspace',
-    description: 'A workspace with its plan and network policy.',
+    description: 'A workspace with its plan, network policy and overrides of limits.',
     answer: Workspace,
     run: (ctx, { params }) => getWorkspace(ctx, params.id!),
   }),
@@ -77,7 +120,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     action: 'account.workspace.update',
     operationId: 'updateWorkspace',
     summary: 'Edit a workspace',
-    description: 'Changes name, plan or network policy (JSON merge patch, RFC 7396). Only the operator may.',
+    description: 'Changes name, plan, network policy or overrides of limits (JSON merge patch, RFC 7396). Only the operator may.',
     body: WorkspacePatch,
     answer: Workspace,
     problems: ['already_exists'],

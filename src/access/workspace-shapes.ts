@@ -1,9 +1,10 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { editable, Line, ListOf, Nullable, Shape, Words } from '../core/shapes'
 
 const Limit = (description: string) => Nullable(Type.Integer({ minimum: 0 }), { description })
-const limits = {
+/** Every limit there is. */
+export const limits = {
   requests_per_minute_per_token: Limit('API requests a minute with one token.'),
   requests_per_hour_per_workspace: Limit('API requests an hour with all tokens together.'),
   webhook_endpoints: Limit('Webhook endpoints.'),
@@ -15,6 +16,9 @@ const limits = {
   event_feed_days: Limit('Days the event feed is kept.'),
   audit_days: Limit('Days the audit log is kept.'),
 }
+export type LimitName = keyof typeof limits
+export const limitNames = Object.keys(limits) as LimitName[]
+
 export const Plan = Shape(
   {
     id: Type.String({ description: 'Identifier, such as `free`.' }),
@@ -71,12 +75,27 @@ const network_policy = Shape(
   { description: 'Where calls on its behalf may go.' },
 )
 
+const overriding = <T>(form: TSchema, description: string) =>
+  Shape(Object.fromEntries(limitNames.map(one => [one, Type.Optional(form)])), { description }) as unknown as TUnsafe<
+    Partial<Record<LimitName, T>>
+  >
+const override = [Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]
+const limit_overrides = overriding<number | 'unlimited'>(
+  Type.Union(override, { description: 'The limit, or `unlimited`.' }),
+  'Limits that differ from the plan’s.',
+)
+const limit_overrides_patch = overriding<number | 'unlimited' | null>(
+  Type.Union([...override, Type.Null()], { description: 'The limit, or `unlimited`; null is the plan’s.' }),
+  'Limits that are to differ from the plan’s.',
+)
+
 const example = {
   id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
   name: 'acme',
   plan: 'pro',
   operator: false,
   network_policy: { allow_private: false, allow_ranges: [] },
+  limit_overrides: { heartbeats: 2000 },
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -88,6 +107,7 @@ export const Workspace = Shape(
     plan,
     operator: Type.Boolean({ description: 'Whether it is the operator’s own.' }),
     network_policy,
+    limit_overrides,
     ...editable,
   },
   { $id: 'Workspace', description: 'What owns everything of one customer.', examples: [example] },
@@ -102,11 +122,14 @@ export const WorkspacePatch = Shape(
     name: Type.Optional(name),
     plan: Type.Optional(plan),
     network_policy: Type.Optional(network_policy),
+    limit_overrides: Type.Optional(limit_overrides_patch),
   },
   {
     $id: 'WorkspacePatch',
-    description: 'What of a workspace is to change. The network policy is replaced whole.',
-    examples: [{ network_policy: { allow_private: false, allow_ranges: ['192.0.2.0/24'] } }],
+    description: 'What of a workspace is to change. The network policy is replaced whole, the overrides are merged.',
+    examples: [
+      { network_policy: { allow_private: false, allow_ranges: ['192.0.2.0/24'] }, limit_overrides: { heartbeats: 2000 } },
+    ],
   },
 )
 export type WorkspaceView = Static<typeof Workspace>

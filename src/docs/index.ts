@@ -6,6 +6,7 @@ import dependencies from './dependencies.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
+import plans from './plans.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
@@ -27,6 +28,7 @@ export const pages: readonly Page[] = [
   page('getting-started', gettingStarted),
   page('api', api),
   page('tokens', tokens),
+  page('plans', plans),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
   page('settings', settings),

@@ -5,6 +5,7 @@ import { auditRoutes } from '../features/audit/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
+import { limitRoutes } from '../features/limits/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
 
 /** Every area of the API. */
@@ -13,6 +14,7 @@ export const apiAreas: readonly AnyElysia[] = [
   sessionRoutes,
   tokenRoutes,
   workspaceRoutes,
+  limitRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

@@ -6,7 +6,7 @@ import { change, type Changed } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
-import type { Tx } from '../../core/db/transaction'
+import type { Reader, Tx } from '../../core/db/transaction'
 import { newId, newUuid4 } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { mergePatch } from '../../core/merge-patch'
@@ -205,8 +205,8 @@ export async function rotateHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatVi
 }
 
 /** Heartbeats that count against the plan. */
-export async function countHeartbeats(tx: Tx, workspaceId: string): Promise<number> {
-  const [row] = await tx.select({ n: count() }).from(heartbeats).where(eq(heartbeats.workspaceId, workspaceId))
+export async function countHeartbeats(read: Reader, workspaceId: string): Promise<number> {
+  const [row] = await read.select({ n: count() }).from(heartbeats).where(eq(heartbeats.workspaceId, workspaceId))
   return row!.n
 }
 

@@ -228,7 +228,8 @@ function secretFrom(input: WebhookEndpointInput): string {
   return input.secret
 }
 
-async function countEndpoints(read: Reader, workspaceId: string): Promise<number> {
+/** Endpoints that count against the plan. */
+export async function countEndpoints(read: Reader, workspaceId: string): Promise<number> {
   const [row] = await read.select({ n: count() }).from(webhookEndpoints).where(eq(webhookEndpoints.workspaceId, workspaceId))
   return row!.n
 }
