@@ -4,7 +4,10 @@ import { callerWith, world } from '../support/world'
 test('limits tell what is allowed, in use and left', async () => {
   const w = await world()
   await w.limit(w.rival.workspaceId, { heartbeats: 3, concurrent_requests_per_token: 5, requests_per_minute_per_token: 60 })
-  await w.rival.call('POST', '/v1/heartbeats', { name: 'one', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } })
+  await w.rival.call('POST', '/v1/heartbeats', {
+    name: 'one',
+    schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 },
+  })
   w.clock.advance(3600_000)
   const limits = (await w.rival.call('GET', '/v1/limits')).body.data
   const of = (name: string) => limits.find((one: any) => one.limit === name)
@@ -13,10 +16,20 @@ test('limits tell what is allowed, in use and left', async () => {
   expect(of('webhook_endpoints')).toMatchObject({ used: 0, remaining: 10 })
   // The request that asks is one of them, and flows back in a second.
   expect(of('requests_per_minute_per_token')).toEqual({
-    limit: 'requests_per_minute_per_token', max: 60, used: 1, remaining: 59, resets_at: new Date(w.clock.now() + 1000).toISOString(),
+    limit: 'requests_per_minute_per_token',
+    max: 60,
+    used: 1,
+    remaining: 59,
+    resets_at: new Date(w.clock.now() + 1000).toISOString(),
   })
   expect(of('requests_per_hour_per_workspace')).toMatchObject({ max: 20_000, used: 1, remaining: 19_999 })
-  expect(of('concurrent_requests_per_token')).toEqual({ limit: 'concurrent_requests_per_token', max: 5, used: 1, remaining: 4, resets_at: null })
+  expect(of('concurrent_requests_per_token')).toEqual({
+    limit: 'concurrent_requests_per_token',
+    max: 5,
+    used: 1,
+    remaining: 4,
+    resets_at: null,
+  })
   expect(of('audit_days')).toEqual({ limit: 'audit_days', max: 365, used: null, remaining: null, resets_at: null })
   const operators = (await w.acme.call('GET', '/v1/limits')).body.data
   expect(operators.find((one: any) => one.limit === 'tokens')).toMatchObject({ max: null, used: 2, remaining: null })
@@ -28,11 +41,17 @@ test('an edited plan holds with the next request, and the merge leaves the other
   await w.audited()
   const before = (await w.acme.call('GET', '/v1/plans/pro')).body
   const edited = await w.acme.call('PATCH', '/v1/plans/pro', { limits: { tokens: 1, heartbeats: null } })
-  expect(edited.body).toMatchObject({ title: before.title, version: before.version + 1, limits: { ...before.limits, tokens: 1, heartbeats: null } })
+  expect(edited.body).toMatchObject({
+    title: before.title,
+    version: before.version + 1,
+    limits: { ...before.limits, tokens: 1, heartbeats: null },
+  })
   const refused = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
   expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'tokens', max: 1, used: 1, plan: 'pro' })
   await w.acme.call('PATCH', '/v1/plans/pro', { api_access: 'read' })
-  expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body.code).toBe('plan_no_api_access')
+  expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body.code).toBe(
+    'plan_no_api_access',
+  )
   expect((await w.acme.call('PATCH', '/v1/plans/pro', { title: 'x' }, { 'if-match': '"1"' })).status).toBe(412)
   expect((await w.acme.call('PATCH', '/v1/plans/pro', { limits: { tokens: -1, nonsense: 1 } })).status).toBe(422)
   expect((await w.acme.call('PATCH', '/v1/plans/none', { title: 'x' })).status).toBe(404)
@@ -45,7 +64,8 @@ test('plans are made, become the default alone, and go when nobody is on them', 
   expect([made.status, made.headers.get('location')]).toEqual([201, '/v1/plans/starter'])
   expect(made.body).toMatchObject({ api_access: 'full', default: true, limits: { tokens: 2, heartbeats: null } })
   expect((await w.acme.call('POST', '/v1/plans', { id: 'starter', title: 'Again' })).body.code).toBe('already_exists')
-  const defaults = async () => (await w.acme.call('GET', '/v1/plans')).body.data.filter((one: any) => one.default).map((one: any) => one.id)
+  const defaults = async () =>
+    (await w.acme.call('GET', '/v1/plans')).body.data.filter((one: any) => one.default).map((one: any) => one.id)
   expect(await defaults()).toEqual(['starter'])
   const workspace = await w.acme.call('POST', '/v1/workspaces', { name: 'new' })
   expect(workspace.body.plan).toBe('starter')
@@ -62,11 +82,15 @@ test('plans are made, become the default alone, and go when nobody is on them', 
 
 test('overrides are shown, merged, and taken back with null', async () => {
   const w = await world()
-  const edit = async (limit_overrides: object) => (await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, { limit_overrides })).body
+  const edit = async (limit_overrides: object) =>
+    (await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, { limit_overrides })).body
   expect((await edit({ tokens: 1, heartbeats: 'unlimited' })).limit_overrides).toEqual({ tokens: 1, heartbeats: 'unlimited' })
   const limits = (await w.rival.call('GET', '/v1/limits')).body.data
   expect(limits.filter((one: any) => ['tokens', 'heartbeats'].includes(one.limit)).map((one: any) => one.max)).toEqual([1, null])
-  expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body).toMatchObject({ limit: 'tokens', max: 1 })
+  expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body).toMatchObject({
+    limit: 'tokens',
+    max: 1,
+  })
   expect((await edit({ tokens: null })).limit_overrides).toEqual({ heartbeats: 'unlimited' })
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).status).toBe(201)
   expect((await edit({ tokens: 'many' })).errors[0].pointer).toBe('#/limit_overrides/tokens')
@@ -87,16 +111,26 @@ test('more requests at once than the plan allows are turned away, and let in whe
       }
     },
   })
-  const slow = w.app.handle(new Request('http://localhost:8484/v1/tokens', {
-    method: 'POST', body, headers: { authorization: `Bearer ${w.rival.token}`, 'content-type': 'application/json' },
-  }))
+  const slow = w.app.handle(
+    new Request('http://localhost:8484/v1/tokens', {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${w.rival.token}`, 'content-type': 'application/json' },
+    }),
+  )
   const refused = await w.rival.call('GET', '/v1/tokens')
-  expect([refused.status, refused.headers.get('retry-after'), refused.body['violated-policies']]).toEqual([429, '1', ['concurrent-requests']])
+  expect([refused.status, refused.headers.get('retry-after'), refused.body['violated-policies']]).toEqual([
+    429,
+    '1',
+    ['concurrent-requests'],
+  ])
   // Each token has its own.
   finish()
-  const { token } = await (await slow).json() as { token: string }
+  const { token } = (await (await slow).json()) as { token: string }
   expect((await w.rival.call('GET', '/v1/limits')).status).toBe(200)
-  expect((await callerWith(w.app, w.rival.workspaceId, token).call('GET', '/v1/tokens')).body.code).toBe('insufficient_permission')
+  expect((await callerWith(w.app, w.rival.workspaceId, token).call('GET', '/v1/tokens')).body.code).toBe(
+    'insufficient_permission',
+  )
   // A refusal gives its place back as well.
   expect((await w.rival.call('GET', '/v1/tokens/none')).status).toBe(404)
   expect((await w.rival.call('GET', '/v1/tokens')).status).toBe(200)

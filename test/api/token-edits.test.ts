@@ -15,25 +15,46 @@ test('end and addresses of a token are changed, and null takes them away', async
   const { id, caller } = await tokenWith(w, { expires_at: later(w, day) })
   const edit = (patch: object) => w.acme.call('PATCH', `/v1/tokens/${id}`, patch)
   const end = later(w, 2 * day)
-  expect((await edit({ expires_at: end, allowed_cidrs: ['192.0.2.0/24'] })).body).toMatchObject({ name: 'ci', expires_at: end, allowed_cidrs: ['192.0.2.0/24'] })
+  expect((await edit({ expires_at: end, allowed_cidrs: ['192.0.2.0/24'] })).body).toMatchObject({
+    name: 'ci',
+    expires_at: end,
+    allowed_cidrs: ['192.0.2.0/24'],
+  })
   expect((await caller.call('GET', '/v1/tokens')).body.code).toBe('address_not_allowed')
-  expect((await edit({ name: 'renamed' })).body).toMatchObject({ name: 'renamed', expires_at: end, allowed_cidrs: ['192.0.2.0/24'] })
+  expect((await edit({ name: 'renamed' })).body).toMatchObject({
+    name: 'renamed',
+    expires_at: end,
+    allowed_cidrs: ['192.0.2.0/24'],
+  })
   expect((await edit({ expires_at: null, allowed_cidrs: null })).body).toMatchObject({ expires_at: null, allowed_cidrs: [] })
   expect((await caller.call('GET', '/v1/tokens')).status).toBe(200)
   const wrong = await edit({ name: null, expires_at: later(w, -1), allowed_cidrs: ['nonsense'] })
   expect(wrong.status).toBe(422)
   const bounds = await edit({ expires_at: later(w, -1), allowed_cidrs: ['nonsense'] })
-  expect(bounds.body.errors.map((one: any) => `${one.pointer} ${one.code}`)).toEqual(['#/expires_at in_the_past', '#/allowed_cidrs/0 format'])
+  expect(bounds.body.errors.map((one: any) => `${one.pointer} ${one.code}`)).toEqual([
+    '#/expires_at in_the_past',
+    '#/allowed_cidrs/0 format',
+  ])
 })
 
 test('a token changes none, itself included, beyond its own bounds', async () => {
   const w = await world()
   const expires_at = later(w, day)
   const maker = await tokenWith(w, { permissions: ['account.write'], expires_at, allowed_cidrs: ['127.0.0.0/8'] })
-  const child = await maker.caller.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'], expires_at: later(w, 1000) })
+  const child = await maker.caller.call('POST', '/v1/tokens', {
+    name: 'child',
+    permissions: ['account.read'],
+    expires_at: later(w, 1000),
+  })
   for (const id of [maker.id, child.body.id]) {
-    const beyond = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { expires_at: later(w, 2 * day), allowed_cidrs: ['127.0.0.1', '10.0.0.0/8'] })
-    expect([beyond.status, beyond.body.errors.map((one: any) => one.pointer)]).toEqual([422, ['#/expires_at', '#/allowed_cidrs/1']])
+    const beyond = await maker.caller.call('PATCH', `/v1/tokens/${id}`, {
+      expires_at: later(w, 2 * day),
+      allowed_cidrs: ['127.0.0.1', '10.0.0.0/8'],
+    })
+    expect([beyond.status, beyond.body.errors.map((one: any) => one.pointer)]).toEqual([
+      422,
+      ['#/expires_at', '#/allowed_cidrs/1'],
+    ])
     const widest = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { expires_at: null, allowed_cidrs: [] })
     expect(widest.body).toMatchObject({ expires_at, allowed_cidrs: ['127.0.0.0/8'] })
   }
@@ -71,7 +92,12 @@ test('a reported token is revoked at once, and the answer is the same for any ot
   const { id, caller } = await tokenWith(w)
   await w.audited()
   const report = (token: string) => w.stranger.call('POST', '/v1/tokens/report', { token })
-  const answers = [await report(caller.token), await report(caller.token), await report(`${caller.token.slice(0, -1)}x`), await report('nonsense')]
+  const answers = [
+    await report(caller.token),
+    await report(caller.token),
+    await report(`${caller.token.slice(0, -1)}x`),
+    await report('nonsense'),
+  ]
   expect(answers.map(one => [one.status, one.text])).toEqual(Array(4).fill([204, '']))
   expect((await caller.call('GET', '/v1/tokens')).body.code).toBe('token_revoked')
   expect((await w.acme.call('GET', `/v1/tokens/${id}`)).body.revoked_at).toBe(new Date(w.clock.now()).toISOString())
@@ -80,7 +106,8 @@ test('a reported token is revoked at once, and the answer is the same for any ot
 
 test('ten reports a minute are taken from one address', async () => {
   const w = await world()
-  for (let n = 0; n < 10; n++) expect((await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
+  for (let n = 0; n < 10; n++)
+    expect((await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
   const refused = await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })
   expect([refused.status, refused.body['violated-policies']]).toEqual([429, ['token-reports']])
   w.clock.advance(6000)

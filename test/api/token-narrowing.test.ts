@@ -6,9 +6,11 @@ const period = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
 /** Two heartbeats that are missed, two endpoints that are told of it, and a token for the first of each. */
 async function scene() {
   const w = await world()
-  const beat = async (name: string) => (await w.acme.call('POST', '/v1/heartbeats', { name, schedule: period, first_ping_within_seconds: 60 })).body.id as string
+  const beat = async (name: string) =>
+    (await w.acme.call('POST', '/v1/heartbeats', { name, schedule: period, first_ping_within_seconds: 60 })).body.id as string
   const endpoint = async (path: string) =>
-    (await w.acme.call('POST', '/v1/webhook-endpoints', { url: `http://127.0.0.1:9/${path}`, events: ['monitor.alert'] })).body.id as string
+    (await w.acme.call('POST', '/v1/webhook-endpoints', { url: `http://127.0.0.1:9/${path}`, events: ['monitor.alert'] })).body
+      .id as string
   const beats = [await beat('one'), await beat('two')] as const
   const endpoints = [await endpoint('one'), await endpoint('two')] as const
   await w.pass(3600_000)
@@ -37,7 +39,8 @@ test('its own resources are read and changed, with their pings, events and deliv
   expect((await narrow.call('PATCH', `/v1/heartbeats/${beats[0]}`, { name: 'renamed' })).body.name).toBe('renamed')
   expect((await narrow.call('GET', `/v1/heartbeats/${beats[0]}/flips`)).body.data).not.toBeEmpty()
   const events = (await acme.call('GET', '/v1/events')).body.data
-  for (const event of events) expect((await narrow.call('GET', `/v1/events/${event.id}`)).status).toBe(event.resource.id === beats[0] ? 200 : 404)
+  for (const event of events)
+    expect((await narrow.call('GET', `/v1/events/${event.id}`)).status).toBe(event.resource.id === beats[0] ? 200 : 404)
   for (const delivery of (await acme.call('GET', '/v1/webhook-deliveries')).body.data) {
     const read = await narrow.call('GET', `/v1/webhook-deliveries/${delivery.id}`)
     expect(read.status).toBe(delivery.endpoint_id === endpoints[0] ? 200 : 404)
@@ -59,8 +62,15 @@ test('an endpoint is not made to tell the token of what it does not reach', asyn
 
 test('only resources can be named, and the bounds stay through a rotation', async () => {
   const { acme, app, narrow, beats } = await scene()
-  const wrong = await acme.call('POST', '/v1/tokens', { name: 'wrong', mode: 'full', resource_ids: [beats[0], 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', 'hb_short'] })
-  expect([wrong.status, wrong.body.errors.map((one: any) => one.pointer)]).toEqual([422, ['#/resource_ids/1', '#/resource_ids/2']])
+  const wrong = await acme.call('POST', '/v1/tokens', {
+    name: 'wrong',
+    mode: 'full',
+    resource_ids: [beats[0], 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', 'hb_short'],
+  })
+  expect([wrong.status, wrong.body.errors.map((one: any) => one.pointer)]).toEqual([
+    422,
+    ['#/resource_ids/1', '#/resource_ids/2'],
+  ])
   const id = (await acme.call('GET', '/v1/tokens?q=narrow')).body.data[0].id
   const rotated = await acme.call('POST', `/v1/tokens/${id}/rotate`, {})
   const heirs = await callerWith(app, acme.workspaceId, rotated.body.token).call('GET', '/v1/heartbeats')

@@ -11,8 +11,15 @@ import { KeyRing, NotOpened, WrongMasterKey, type Place } from '../../src/core/s
 import { rotateHeartbeat, updateHeartbeat } from '../../src/features/heartbeats/heartbeats'
 import { world, type World } from '../support/world'
 
-const place = (w: World, more: Partial<Place> = {}): Place => ({ table: 'heartbeats', column: 'uuid_sealed', row: 'hb_1', workspaceId: w.acme.workspaceId, ...more })
-const seal = (w: World, at: Place, secret: string) => record(w.hub, async tx => ({ result: await w.hub.keys.seal(tx, at, secret) }))
+const place = (w: World, more: Partial<Place> = {}): Place => ({
+  table: 'heartbeats',
+  column: 'uuid_sealed',
+  row: 'hb_1',
+  workspaceId: w.acme.workspaceId,
+  ...more,
+})
+const seal = (w: World, at: Place, secret: string) =>
+  record(w.hub, async tx => ({ result: await w.hub.keys.seal(tx, at, secret) }))
 
 test('what is sealed opens in its place and reads as nothing elsewhere', async () => {
   const w = await world()
@@ -24,7 +31,13 @@ test('what is sealed opens in its place and reads as nothing elsewhere', async (
   }
   const parts = sealed.split('.')
   const flipped = parts[3]!.startsWith('A') ? `B${parts[3]!.slice(1)}` : `A${parts[3]!.slice(1)}`
-  for (const bad of ['', 'plain', `bw2.${parts.slice(1).join('.')}`, [...parts.slice(0, 3), flipped].join('.'), [parts[0], 'dek_none', parts[2], parts[3]].join('.')]) {
+  for (const bad of [
+    '',
+    'plain',
+    `bw2.${parts.slice(1).join('.')}`,
+    [...parts.slice(0, 3), flipped].join('.'),
+    [parts[0], 'dek_none', parts[2], parts[3]].join('.'),
+  ]) {
     await expect(w.hub.keys.open(place(w), bad)).rejects.toBeInstanceOf(NotOpened)
   }
 })
@@ -70,17 +83,29 @@ test('the tag of a secret tells equal from unequal and nothing else', async () =
 
 test('edits that open secrets under a key not yet known wait for no second connection', async () => {
   const w = await world()
-  const beats = await Promise.all(Array.from({ length: 12 }, async (_, n) => {
-    const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
-    return (await w.acme.call('POST', '/v1/heartbeats', { name: `beat ${n}`, schedule })).body.id as string
-  }))
+  const beats = await Promise.all(
+    Array.from({ length: 12 }, async (_, n) => {
+      const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
+      return (await w.acme.call('POST', '/v1/heartbeats', { name: `beat ${n}`, schedule })).body.id as string
+    }),
+  )
   const { config } = w.hub
   // As a hub that has just started and has two connections, with every edit begun before the first key is known.
   const store = isPostgres ? await openPostgres(config.databaseUrl!, 2) : w.hub.store
   const hub: Hub = { ...w.hub, store, read: store.read, keys: new KeyRing(new Uint8Array(32).fill(7), store.read, w.clock) }
   const ctx: Ctx = {
-    hub, workspaceId: w.acme.workspaceId, sessionId: null, actor: systemActor('test'), context: jobContext,
-    resourceIds: null, permissions: fullAccess, operator: true, limits: {}, planId: 'unlimited', ifMatch: null, idempotency: null,
+    hub,
+    workspaceId: w.acme.workspaceId,
+    sessionId: null,
+    actor: systemActor('test'),
+    context: jobContext,
+    resourceIds: null,
+    permissions: fullAccess,
+    operator: true,
+    limits: {},
+    planId: 'unlimited',
+    ifMatch: null,
+    idempotency: null,
   }
   const edit = (id: string) => updateHeartbeat(ctx, id, { description: 'edited' })
   const edits = Promise.all(beats.map((id, n) => (n % 3 === 0 ? rotateHeartbeat(ctx, id) : edit(id))))

@@ -10,16 +10,28 @@ import type { Ctx } from '../../src/core/ctx'
 import { fullAccess } from '../../src/core/permissions'
 import { world, type World } from '../support/world'
 
-const bump = (w: World, name: string) => record(w.hub, async tx => {
-  await tx.insert(counters).values({ name, value: 1 })
-  return { result: undefined }
-})
-const has = async (w: World, name: string) => (await w.hub.read.select().from(counters).where(eq(counters.name, name))).length === 1
+const bump = (w: World, name: string) =>
+  record(w.hub, async tx => {
+    await tx.insert(counters).values({ name, value: 1 })
+    return { result: undefined }
+  })
+const has = async (w: World, name: string) =>
+  (await w.hub.read.select().from(counters).where(eq(counters.name, name))).length === 1
 
 function ctxOf(w: World): Ctx {
   return {
-    hub: w.hub, workspaceId: w.acme.workspaceId, sessionId: null, actor: systemActor('test'), context: jobContext, resourceIds: null, permissions: fullAccess, operator: true, limits: {}, planId: 'unlimited',
-    ifMatch: null, idempotency: null,
+    hub: w.hub,
+    workspaceId: w.acme.workspaceId,
+    sessionId: null,
+    actor: systemActor('test'),
+    context: jobContext,
+    resourceIds: null,
+    permissions: fullAccess,
+    operator: true,
+    limits: {},
+    planId: 'unlimited',
+    ifMatch: null,
+    idempotency: null,
   }
 }
 
@@ -61,17 +73,27 @@ test('a transaction inside another is refused and undoes both', async () => {
 
 test('a change that fails leaves no row, no audit entry, no event and no job', async () => {
   const w = await world()
-  const counted = async () => Promise.all([auditEntries, events, jobs].map(async table => (await w.hub.read.select({ n: count() }).from(table))[0]!.n))
+  const counted = async () =>
+    Promise.all([auditEntries, events, jobs].map(async table => (await w.hub.read.select({ n: count() }).from(table))[0]!.n))
   const before = await counted()
   const alert = eventKind('monitor.alert')!
-  const tell = (fail: boolean) => change(ctxOf(w), 'heartbeat.update', async tx => {
-    await tx.insert(counters).values({ name: `half ${fail}`, value: 1 })
-    return {
-      result: undefined, target: { type: 'heartbeat', id: 'hb_1', name: null },
-      events: [{ workspaceId: w.acme.workspaceId, kind: 'monitor.alert', resource: { type: 'heartbeat', id: 'hb_1' }, data: alert.example as never }],
-      jobs: [{ kind: fail ? null as never : 'webhooks.dispatch', payload: { event_id: 'none' }, runAt: w.clock.now() + 1e9 }],
-    }
-  })
+  const tell = (fail: boolean) =>
+    change(ctxOf(w), 'heartbeat.update', async tx => {
+      await tx.insert(counters).values({ name: `half ${fail}`, value: 1 })
+      return {
+        result: undefined,
+        target: { type: 'heartbeat', id: 'hb_1', name: null },
+        events: [
+          {
+            workspaceId: w.acme.workspaceId,
+            kind: 'monitor.alert',
+            resource: { type: 'heartbeat', id: 'hb_1' },
+            data: alert.example as never,
+          },
+        ],
+        jobs: [{ kind: fail ? (null as never) : 'webhooks.dispatch', payload: { event_id: 'none' }, runAt: w.clock.now() + 1e9 }],
+      }
+    })
   await expect(tell(true)).rejects.toThrow()
   expect(await counted()).toEqual(before)
   expect(await has(w, 'half true')).toBe(false)
@@ -81,37 +103,74 @@ test('a change that fails leaves no row, no audit entry, no event and no job', a
 
 test('audit numbers have no gaps, whatever fails between them', async () => {
   const w = await world()
-  await Promise.allSettled(Array.from({ length: 40 }, (_, n) => change(ctxOf(w), 'heartbeat.update', async () => {
-    if (n % 3 === 0) throw new Error('no')
-    return { result: undefined, target: { type: 'heartbeat', id: `hb_${n}`, name: null } }
-  })))
-  const rows = await w.hub.read.select({ seq: auditEntries.seq }).from(auditEntries).where(eq(auditEntries.workspaceId, w.acme.workspaceId)).orderBy(auditEntries.seq)
+  await Promise.allSettled(
+    Array.from({ length: 40 }, (_, n) =>
+      change(ctxOf(w), 'heartbeat.update', async () => {
+        if (n % 3 === 0) throw new Error('no')
+        return { result: undefined, target: { type: 'heartbeat', id: `hb_${n}`, name: null } }
+      }),
+    ),
+  )
+  const rows = await w.hub.read
+    .select({ seq: auditEntries.seq })
+    .from(auditEntries)
+    .where(eq(auditEntries.workspaceId, w.acme.workspaceId))
+    .orderBy(auditEntries.seq)
   expect(rows.map(row => row.seq)).toEqual(rows.map((_, place) => place + 1))
 })
 
 test('what the schema refuses is named alike on both engines', async () => {
   const w = await world()
-  const refused = async (write: () => Promise<unknown>) => violation(await write().then(() => null, error => error))
+  const refused = async (write: () => Promise<unknown>) =>
+    violation(
+      await write().then(
+        () => null,
+        error => error,
+      ),
+    )
   await bump(w, 'once')
   expect(await refused(() => bump(w, 'once'))).toBe('unique')
-  const orphan = () => record(w.hub, async tx => {
-    await tx.insert(workspaces).values({
-      id: 'ws_x', name: 'x', planId: 'none', isOperator: false, networkPolicy: { allow_private: false, allow_ranges: [] }, limitOverrides: {}, version: 1, createdAt: 0, updatedAt: 0,
+  const orphan = () =>
+    record(w.hub, async tx => {
+      await tx.insert(workspaces).values({
+        id: 'ws_x',
+        name: 'x',
+        planId: 'none',
+        isOperator: false,
+        networkPolicy: { allow_private: false, allow_ranges: [] },
+        limitOverrides: {},
+        version: 1,
+        createdAt: 0,
+        updatedAt: 0,
+      })
+      return { result: undefined }
     })
-    return { result: undefined }
-  })
   expect(await refused(orphan)).toBe('foreign_key')
-  const empty = () => record(w.hub, async tx => {
-    await tx.insert(plans).values({ id: 'x' } as never)
-    return { result: undefined }
-  })
+  const empty = () =>
+    record(w.hub, async tx => {
+      await tx.insert(plans).values({ id: 'x' } as never)
+      return { result: undefined }
+    })
   expect(await refused(empty)).toBe('not_null')
 })
 
 test('a number that many raise at once is raised by each', async () => {
   const w = await world()
-  const [before] = await w.hub.read.select().from(counters).where(eq(counters.name, `audit:${w.acme.workspaceId}`))
-  await Promise.all(Array.from({ length: 50 }, (_, n) => change(ctxOf(w), 'heartbeat.update', async () => ({ result: undefined, target: { type: 'heartbeat', id: `hb_${n}`, name: null } }))))
-  const [after] = await w.hub.read.select().from(counters).where(eq(counters.name, `audit:${w.acme.workspaceId}`))
+  const [before] = await w.hub.read
+    .select()
+    .from(counters)
+    .where(eq(counters.name, `audit:${w.acme.workspaceId}`))
+  await Promise.all(
+    Array.from({ length: 50 }, (_, n) =>
+      change(ctxOf(w), 'heartbeat.update', async () => ({
+        result: undefined,
+        target: { type: 'heartbeat', id: `hb_${n}`, name: null },
+      })),
+    ),
+  )
+  const [after] = await w.hub.read
+    .select()
+    .from(counters)
+    .where(eq(counters.name, `audit:${w.acme.workspaceId}`))
   expect(after!.value).toBe(before!.value + 50)
 })

@@ -173,11 +173,19 @@ describe('a token narrowed to a resource', async () => {
   const isOpen = (spec: Route) => ofNobody.includes(nameOf(spec))
   const withId = guarded.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
   const lists = guarded.filter(spec => !spec.path.includes(':') && spec.query?.properties.cursor)
-  const rest = guarded.filter(spec => !spec.path.includes(':') && !isOpen(spec) && !lists.includes(spec) && spec.guard !== 'operator')
+  const rest = guarded.filter(
+    spec => !spec.path.includes(':') && !isOpen(spec) && !lists.includes(spec) && spec.guard !== 'operator',
+  )
 
   test('is let through to what belongs to nobody', async () => {
-    expect(specs.filter(spec => spec.narrowed === 'open').map(nameOf).sort()).toEqual([...ofNobody].sort())
-    for (const spec of specs.filter(spec => spec.narrowed === 'open')) expect((await narrowed.call('GET', pathOf(spec))).status).not.toBe(403)
+    expect(
+      specs
+        .filter(spec => spec.narrowed === 'open')
+        .map(nameOf)
+        .sort(),
+    ).toEqual([...ofNobody].sort())
+    for (const spec of specs.filter(spec => spec.narrowed === 'open'))
+      expect((await narrowed.call('GET', pathOf(spec))).status).not.toBe(403)
   })
 
   test.each(byName(withId))('finds nothing of another at %s', async (_, spec) => {
@@ -189,7 +197,11 @@ describe('a token narrowed to a resource', async () => {
   test.each(byName(lists))('is shown none of the others by %s', async (_, spec) => {
     await ownId(spec.path)
     const seen = await narrowed.call('GET', `${spec.path}?include=total`)
-    expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({ status: 200, data: [], total: 0 })
+    expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({
+      status: 200,
+      data: [],
+      total: 0,
+    })
   })
 
   test.each(byName(rest))('is turned away from %s, which is audited', async (_, spec) => {
