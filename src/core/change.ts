@@ -1,8 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { changesBetween } from './audit'
+import { auditCounter, entryHash, entryMac, entryOf, genesis, macKeyOf } from './audit-chain'
 import type { Ctx } from './ctx'
 import type { AuditActor, AuditContext, AuditTarget } from './db/tables'
 import { auditEntries, counters, events, idempotencyKeys } from './db/tables'
+import { prepared } from './db/prepared'
 import type { Tx } from './db/transaction'
 import type { EventData, EventKind } from './events'
 import { newId } from './ids'
@@ -101,24 +103,48 @@ export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>):
 export const systemActor = (name: string): AuditActor => ({ type: 'system', id: name, name, hint: null })
 export const jobContext: AuditContext = { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'job' }
 
+/** Numbers the entries and links each to the one before it in its workspace's chain. */
 async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void> {
-  for (const draft of drafts) {
-    await tx.insert(auditEntries).values({
-      id: newId('aud'),
-      workspaceId: draft.workspaceId,
-      seq: await nextNumber(tx, `audit:${draft.workspaceId}`),
-      occurredAt: hub.clock.now(),
-      action: draft.action,
-      outcome: draft.outcome ?? 'success',
-      actorType: draft.actor.type,
-      actorId: draft.actor.id,
-      actor: draft.actor,
-      targetId: draft.targets[0]?.id ?? '',
-      targets: draft.targets,
-      context: draft.context,
-      changes: changesBetween(draft.before, draft.after, hub.keys.tag),
-      reason: draft.reason ?? null,
-    })
+  for (const [workspaceId, own] of Map.groupBy(drafts, draft => draft.workspaceId)) {
+    const name = auditCounter(workspaceId)
+    // From here to the commit no other transaction writes into this chain.
+    const last = await takeNumbers(tx, name, own.length)
+    let prevHash = last.head ?? genesis
+    for (const [place, draft] of own.entries()) {
+      const row = auditRow(hub, draft, last.value - own.length + 1 + place)
+      const hash = entryHash(prevHash, entryOf(row))
+      await tx.insert(auditEntries).values({ ...row, prevHash, hash, mac: entryMac(macKeyOf(hub.keys), hash) })
+      prevHash = hash
+    }
+    await prepared<unknown, Tx>(tx, 'counter-head', handle =>
+      handle
+        .update(counters)
+        .set({ head: sql`${sql.placeholder('head')}` })
+        .where(eq(counters.name, sql.placeholder('name'))),
+    ).execute({ name, head: prevHash })
+  }
+}
+
+function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
+  const { actor, context, targets } = draft
+  // As the database gives it back, and with nothing that has no canonical form: half a surrogate pair from a text that was cut.
+  const told = JSON.parse(
+    JSON.stringify(
+      { actor, context, targets, changes: changesBetween(draft.before, draft.after, hub.keys.tag), reason: draft.reason ?? null },
+      (_, value) => (typeof value === 'string' ? value.toWellFormed() : value),
+    ),
+  ) as Pick<typeof auditEntries.$inferSelect, 'actor' | 'context' | 'targets' | 'changes' | 'reason'>
+  return {
+    id: newId('aud'),
+    workspaceId: draft.workspaceId,
+    seq,
+    occurredAt: hub.clock.now(),
+    action: draft.action,
+    outcome: draft.outcome ?? ('success' as const),
+    actorType: told.actor.type,
+    actorId: told.actor.id,
+    targetId: told.targets[0]?.id ?? '',
+    ...told,
   }
 }
 
@@ -144,13 +170,20 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
   }
 }
 
-async function nextNumber(tx: Tx, name: string): Promise<number> {
-  const [row] = await tx
-    .insert(counters)
-    .values({ name, value: 1 })
-    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
-    .returning({ value: counters.value })
-  return row!.value
+/** The next of a gapless sequence; transactions that ask for the same one take turns until they end. */
+export const nextNumber = async (tx: Tx, name: string): Promise<number> => (await takeNumbers(tx, name, 1)).value
+
+/** Takes the next `n` numbers and holds the counter until the transaction ends. `value` is the last of them. */
+async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: number; head: Uint8Array | null }> {
+  const [row] = await prepared<{ value: number; head: Uint8Array | null }[], Tx>(tx, 'counter-up', handle =>
+    handle
+      .insert(counters)
+      .values({ name: sql.placeholder('name'), value: sql.placeholder('n') })
+      // Written as excluded: it is the number that was asked for.
+      .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + excluded.value` } })
+      .returning({ value: counters.value, head: counters.head }),
+  ).execute({ name, n })
+  return row!
 }
 
 async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {

@@ -49,7 +49,7 @@ export class KeyRing {
 
   /** A key for one purpose, derived from the master key (HKDF-SHA256, RFC 5869). */
   derive(purpose: string): Uint8Array {
-    return new Uint8Array(hkdfSync('sha256', this.masterKey, '', `bailiwick/${purpose}`, 32))
+    return deriveKey(this.masterKey, purpose)
   }
 
   /** A keyed tag of a secret: tells whether two are equal, and nothing else. */
@@ -147,6 +147,10 @@ export class KeyRing {
     return `bw1|dek|${id}|${workspaceId}|${this.masterKeyId}`
   }
 }
+
+/** 32 bytes for one purpose, derived from a master key (HKDF-SHA256, RFC 5869). */
+export const deriveKey = (masterKey: Uint8Array, purpose: string): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', masterKey, '', `bailiwick/${purpose}`, 32))
 
 /** Short public name of a key, safe to print. */
 export const keyFingerprint = (key: Uint8Array): string => sha256Hex(key).slice(0, 16)

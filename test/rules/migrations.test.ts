@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -140,11 +140,20 @@ test('three processes that start at once on one empty database find one installa
   }
 }, 30_000)
 
-test('the list of steps is that of the journals, and both engines have the same', () => {
+test('the list of steps is that of the journals with what is written by hand, and both engines have the same', () => {
+  const byHand = 'src/core/db/written'
   for (const engine of ['sqlite', 'postgres'] as const) {
     const journal = JSON.parse(readFileSync(`migrations/${engine}/meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] }
-    expect(migrations[engine].map(step => step.tag)).toEqual(journal.entries.map(entry => entry.tag))
-    for (const { tag, sql } of migrations[engine]) expect(sql).toBe(readFileSync(`migrations/${engine}/${tag}.sql`, 'utf8'))
+    const generated = journal.entries.map(entry => entry.tag)
+    const written = readdirSync(byHand).filter(file => file.endsWith(`.${engine}.sql`)).map(file => file.slice(0, file.indexOf('.')))
+    const listed = migrations[engine].map(step => step.tag)
+    expect(listed.filter(tag => generated.includes(tag))).toEqual(generated)
+    expect(listed.filter(tag => !generated.includes(tag)).sort()).toEqual(written.sort())
+    // A step by hand comes after the generated one of its number and before the next.
+    const numbers = listed.map(tag => Number(tag.split('_')[0]))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    for (const { tag, sql } of migrations[engine])
+      expect(sql).toBe(readFileSync(written.includes(tag) ? `${byHand}/${tag}.${engine}.sql` : `migrations/${engine}/${tag}.sql`, 'utf8'))
   }
   expect(migrations.sqlite.map(step => step.tag)).toEqual(migrations.postgres.map(step => step.tag))
 })

@@ -20,6 +20,8 @@ export const hubs = table('hubs', {
 export const counters = table('counters', {
   name: text('name').primaryKey(),
   value: int('value').notNull(),
+  // Of a chain of audit entries: the hash of its last one. Beside the number, so that numbering and linking take one turn.
+  head: bytes('head'),
 })
 
 export const auditEntries = table(
@@ -40,16 +42,36 @@ export const auditEntries = table(
     context: json<AuditContext>('context').notNull(),
     changes: json<AuditChanges | null>('changes'),
     reason: text('reason'),
-    // The hash chain (decision 22) fills these.
-    prevHash: bytes('prev_hash'),
-    hash: bytes('hash'),
-    mac: bytes('mac'),
+    // The chain: core/audit-chain.ts says what they are.
+    prevHash: bytes('prev_hash').notNull(),
+    hash: bytes('hash').notNull(),
+    mac: bytes('mac').notNull(),
   },
   t => [
     uniqueIndex('audit_entries_chain').on(t.workspaceId, t.seq),
     index('audit_entries_target').on(t.workspaceId, t.targetId, t.seq),
     index('audit_entries_action').on(t.workspaceId, t.action, t.seq),
   ],
+)
+
+/** Signed statements on how far a chain of audit entries is, and below which entry it was pruned. Written once, like the entries. */
+export const auditCheckpoints = table(
+  'audit_checkpoints',
+  {
+    // Gapless over all chains.
+    number: int('number').primaryKey(),
+    chain: text('chain').notNull(),
+    kind: text('kind', { enum: ['checkpoint', 'boundary'] }).notNull(),
+    seq: int('seq').notNull(),
+    count: int('count').notNull(),
+    // Hexadecimal, as the signed statement has them.
+    head: text('head').notNull(),
+    prevCheckpoint: text('prev_checkpoint'),
+    time: time('time').notNull(),
+    keyId: text('key_id').notNull(),
+    signature: text('signature').notNull(),
+  },
+  t => [index('audit_checkpoints_chain').on(t.chain, t.number), index('audit_checkpoints_kind').on(t.chain, t.kind, t.seq)],
 )
 
 export interface AuditActor {
