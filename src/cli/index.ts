@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../core/version'
 import { addAgent } from './agent'
+import { addAudit } from './audit'
 import { addBench } from './bench-command'
 import { addDoctor } from './doctor'
 import { failureText } from './failure'
@@ -13,7 +14,19 @@ import { addToken } from './token'
 import { addUser } from './user'
 
 /** Every sub-command, in the order of the help. */
-const commands = [addServe, addToken, addUser, addMigrate, addDoctor, addHealth, addOpenapi, addBench, addAgent, addProbe]
+const commands = [
+  addServe,
+  addToken,
+  addUser,
+  addMigrate,
+  addDoctor,
+  addAudit,
+  addHealth,
+  addOpenapi,
+  addBench,
+  addAgent,
+  addProbe,
+]
 
 /**
  * Runs one command line, without the program's own name.

@@ -1,5 +1,6 @@
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
+import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
@@ -31,6 +32,7 @@ export const pages: readonly Page[] = [
   page('plans', plans),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
+  page('audit', audit),
   page('settings', settings),
   page('commands', commands),
   page('storage', storage),

@@ -28,17 +28,25 @@ export async function schemaState(config: Config): Promise<SchemaState> {
   })
 }
 
-type Rows = <T>(query: string) => Promise<T[]>
+export type Rows = <T>(query: string) => Promise<T[]>
 interface Row {
   tag: string
   hash: string
 }
 
-/** Runs `fn` with a connection that only reads and migrates nothing; null where there is no database yet. */
-export async function look<T>(config: Config, fn: (rows: Rows | null) => Promise<T>): Promise<T> {
+/**
+ * Runs `fn` with a connection that only reads and migrates nothing; null where there is no database yet.
+ * @param view `moment`: all queries see the database as it is at the first one
+ */
+export async function look<T>(
+  config: Config,
+  fn: (rows: Rows | null) => Promise<T>,
+  view: 'moment' | 'latest' = 'latest',
+): Promise<T> {
   if (config.databaseUrl) {
     const sql = new SQL(config.databaseUrl, { max: 1, connectionTimeout: 5 })
     try {
+      if (view === 'moment') await sql.unsafe('begin isolation level repeatable read read only')
       return await fn(async query => [...(await sql.unsafe(query))])
     } finally {
       await sql.close({ timeout: 1 })
@@ -49,6 +57,7 @@ export async function look<T>(config: Config, fn: (rows: Rows | null) => Promise
   try {
     db.run('PRAGMA busy_timeout=5000')
     db.run('PRAGMA query_only=ON')
+    if (view === 'moment') db.run('BEGIN')
     return await fn(async <R>(query: string) => db.query(query).all() as R[])
   } finally {
     db.close()

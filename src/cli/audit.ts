@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs'
+import type { KeyObject } from 'node:crypto'
+import type { Command } from 'commander'
+import { macPurpose } from '../core/audit-chain'
+import { masterKeyFile, type Config } from '../core/config'
+import { loadMasterKey } from '../core/master-key'
+import { deriveKey } from '../core/secrets'
+import { checkpointFile } from '../features/audit/checkpoint-file'
+import { checkChain, type ChainVerdict } from '../features/audit/chain-check'
+import {
+  checkpointPurpose,
+  publicKeyOf,
+  publicKeyPem,
+  readCheckpoints,
+  readPublicKeys,
+  signingKey,
+  type Checkpoint,
+} from '../features/audit/checkpoint'
+import type { EndWith } from '.'
+import { evidenceOfDatabase, evidenceOfExport, type FoundChain } from './audit-evidence'
+import { Failure } from './failure'
+import { readConfig, withData, type SettingFlags } from './settings'
+
+interface VerifyFlags extends SettingFlags {
+  checkpoint?: string
+  publicKey?: string
+  export?: string
+  json?: boolean
+}
+
+export function addAudit(program: Command, endWith: EndWith): void {
+  const audit = program.command('audit').description('Prove that nobody changed the audit log behind the hub’s back.')
+  withData(audit.command('verify').description('Hold the audit log against its hashes, its macs and its signed checkpoints.'))
+    .option('--checkpoint <file>', 'checkpoints that were kept elsewhere (default DATA/audit-checkpoints.ndjson, if there)')
+    .option('--public-key <file>', 'public keys in PEM form to check them with, instead of the master key')
+    .option('--export <file>', 'an NDJSON export to check instead of the database')
+    .option('--json', 'print the findings as JSON')
+    .addHelpText(
+      'after',
+      `
+Works while the hub runs, and without it: with a copy of the database, the checkpoints and the public key. Without the master key,
+entries behind the last checkpoint are linked but not proven. Exit code 2 when something was found.
+
+Examples:
+  bailiwick audit verify --data /var/lib/bailiwick
+  bailiwick audit verify --data ./copy --checkpoint checkpoints.ndjson --public-key audit.pem
+  bailiwick audit verify --export acme.ndjson --checkpoint checkpoints.ndjson --public-key audit.pem`,
+    )
+    .action(async (flags: VerifyFlags) => {
+      const verdicts = await verify(flags)
+      if (flags.json) console.log(JSON.stringify(verdicts.map(told), null, 2))
+      else print(verdicts)
+      endWith(verdicts.some(one => one.findings.length > 0) ? 2 : 0)
+    })
+  withData(
+    audit.command('public-key').description('Print the public key that the checkpoints of the audit log are checked with.'),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bailiwick audit public-key --data /var/lib/bailiwick > audit.pem`,
+    )
+    .action((flags: SettingFlags) => console.log(publicKeyPem(ownKeys(readConfig(flags)).publicKey).trimEnd()))
+}
+
+async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
+  const config = readConfig(flags)
+  // Whoever gives a public key wants a check that needs no secret, and that no secret of this machine can bend.
+  const own = flags.publicKey === undefined && flags.export === undefined ? ownKeys(config) : null
+  if (!own && flags.publicKey === undefined)
+    throw new Failure('--public-key: an export is checked with it; bailiwick audit public-key prints it.')
+  const publicKeys = own ? [own.publicKey] : read(flags.publicKey!, readPublicKeys)
+  const file = flags.checkpoint ?? (flags.export === undefined ? checkpointFile(config) : null)
+  if (file === null) throw new Failure('--checkpoint: an export is checked with the checkpoints of its hub.')
+  const kept = flags.checkpoint !== undefined || existsSync(file) ? read(file, readCheckpoints) : []
+  const verdicts: ChainVerdict[] = []
+  const check = ({ chain, entries, counted }: FoundChain, checkpoints: Checkpoint[]) =>
+    verdicts.push(
+      checkChain({
+        chain,
+        entries,
+        // One whose signature is wrong is told where its chain is.
+        checkpoints: [...checkpoints, ...kept].filter(one => one.chain === chain),
+        counted,
+        publicKeys,
+        macKey: own?.macKey ?? null,
+      }),
+    )
+  if (flags.export !== undefined) for (const one of evidenceOfExport(flags.export)) check(one, [])
+  else await evidenceOfDatabase(config, check, kept)
+  return verdicts
+}
+
+function ownKeys(config: Config): { publicKey: KeyObject; macKey: Uint8Array } {
+  const file = masterKeyFile(config)
+  if (!existsSync(file)) throw new Failure(`There is no master key in ${file}; give --public-key to check without it.`)
+  const { key } = loadMasterKey(file, false)
+  return { publicKey: publicKeyOf(signingKey(deriveKey(key, checkpointPurpose))), macKey: deriveKey(key, macPurpose) }
+}
+
+function read<T>(file: string, as: (text: string) => T): T {
+  const text = readFileSync(file, 'utf8')
+  try {
+    return as(text)
+  } catch (error) {
+    throw new Failure(`${file}: ${(error as Error).message}`)
+  }
+}
+
+function print(verdicts: ChainVerdict[]): void {
+  for (const { chain, entries, lastSeq, provenTo, findings } of verdicts) {
+    const name = chain === '' ? 'installation' : chain
+    const proven = provenTo >= lastSeq ? 'all proven' : `proven to ${provenTo}, linked to ${lastSeq}`
+    console.log(findings.length === 0 ? `ok    ${name}  ${entries} entries, ${proven}` : `FAIL  ${name}  ${entries} entries`)
+    for (const { tampering, from, to, says } of findings)
+      console.log(`      ${tampering}  ${from === to ? from : `${from}-${to}`}: ${says}`)
+  }
+  if (verdicts.length === 0) console.log('The audit log is empty.')
+}
+
+const told = ({ chain, entries, lastSeq, provenTo, findings }: ChainVerdict) => ({
+  chain,
+  entries,
+  last_seq: lastSeq,
+  proven_to: provenTo,
+  findings,
+})
