@@ -19,6 +19,7 @@ import { runOnce } from './once'
 import { noCredentials, type RateVerdict } from './rate-limits'
 import { readJson, unstorable } from './request-body'
 import type { Route } from './route'
+import type { Streamed } from './streamed'
 import { startGrace } from './token-rotation'
 
 /** The part of Bun's server that tells where a request came from. */
@@ -111,6 +112,7 @@ export async function serve(
       idempotency: null,
     }
     const asked = { params, query, body, request, ip }
+    if (spec.streams) return ((await spec.run(ctx, asked)) as Streamed).response(headers)
     const answer =
       spec.method === 'POST' && context.idempotency_key !== null && caller
         ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)

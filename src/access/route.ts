@@ -41,6 +41,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   rawBody?: boolean
   status?: 200 | 201 | 202 | 204
   answer?: TSchema
+  /** Instead of JSON: media types that `run` answers with as a Streamed, each with an example. */
+  streams?: Readonly<Record<string, string>>
   /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
   nowhere?: boolean
   /** The collection that a 201 adds to, where it is not `path` itself: the answer's Location is below it. */

@@ -192,6 +192,10 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
     const schema = schemas.of(spec.answer)
     answers[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
   }
+  if (spec.streams)
+    answers[status]!.content = Object.fromEntries(
+      Object.entries(spec.streams).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
+    )
   if (spec.method === 'GET' && versioned)
     answers[304] = {
       description: 'Still as If-None-Match says.',

@@ -216,7 +216,7 @@ export function callerWith(app: AnyElysia, workspaceId: string, token: string): 
       })
       const answer = await app.handle(request)
       const text = await answer.text()
-      const json = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
+      const json = /[/+]json\b/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
       checkAnswer(method, path, answer, json)
       return { status: answer.status, body: json, headers: answer.headers, text }
     },

@@ -1,7 +1,8 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { exportAuditEvents } from './export'
 import { auditListing, getAuditEvent, listAuditEvents } from './list'
-import { AuditEvent, AuditEventList } from './shapes'
+import { AuditEvent, AuditEventList, exportExamples, ExportQuery } from './shapes'
 
 export const auditRoutes = area('audit', 'Audit', [
   route({
@@ -14,6 +15,20 @@ export const auditRoutes = area('audit', 'Audit', [
     query: listQuery(auditListing),
     answer: AuditEventList,
     run: (ctx, { query }) => listAuditEvents(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/audit-events/export',
+    guard: 'account.read',
+    operationId: 'exportAuditEvents',
+    summary: 'Export the audit log',
+    description:
+      'The whole log of the workspace as it is now, oldest first. As NDJSON each line is an entry with `workspace_id` and with `prev_hash`, ' +
+      '`hash` and `mac`, which `bailiwick audit verify --export` checks. In CSV a cell that a spreadsheet would take for a formula ' +
+      'begins with an apostrophe. An answer that ends early was cut off by a failure.',
+    query: ExportQuery,
+    streams: exportExamples,
+    run: (ctx, { query }) => exportAuditEvents(ctx, query.format ?? 'ndjson'),
   }),
   route({
     method: 'GET',

@@ -67,3 +67,21 @@ export const AuditEvent = Shape(
 )
 export const AuditEventList = ListOf(AuditEvent)
 export type AuditEventView = Static<typeof AuditEvent>
+
+export const ExportQuery = Shape({
+  format: Type.Optional(Words(['ndjson', 'csv'], { default: 'ndjson', description: 'One JSON object a line, or a table.' })),
+})
+
+const [example] = AuditEvent.examples as AuditEventView[]
+/** What an export looks like, by media type. */
+export const exportExamples: Readonly<Record<string, string>> = {
+  'application/x-ndjson': `${JSON.stringify({
+    ...example,
+    workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
+    prev_hash: '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+    hash: '4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a',
+    mac: 'dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986',
+  })}\n`,
+  'text/csv':
+    'seq,id,occurred_at,action,…\r\n42,"aud_01jd8f3q7eeb9bv0w0r8c7hq2m","2026-11-21T10:00:00.000Z","heartbeat.pause",…\r\n',
+}

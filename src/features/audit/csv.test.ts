@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { csvRecord } from './csv'
+
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', ' =1', '＝1', '＠x'])(
+  '%p is no formula in a spreadsheet',
+  text => {
+    expect(csvRecord([text])).toBe(`"'${text}"\r\n`)
+  },
+)
+
+test('numbers stay numbers, nothing stays nothing, quotes are doubled', () => {
+  expect(csvRecord(['a', 1, null, 'say "x", y', 'a\r\nb', ''])).toBe('"a",1,,"say ""x"", y","a\r\nb",""\r\n')
+})
+
+test('whatever a cell holds, it is one cell and never begins like a formula', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      const cell = csvRecord([text]).slice(1, -3)
+      expect(cell.replaceAll('""', '')).not.toContain('"')
+      expect(/^\s*[=+\-@]/.test(cell)).toBe(false)
+    }),
+  )
+})
