@@ -112,7 +112,10 @@ export async function serve(
       idempotency: null,
     }
     const asked = { params, query, body, request, ip }
-    if (spec.streams) return ((await spec.run(ctx, asked)) as Streamed).response(headers)
+    if (spec.streams)
+      return ((await spec.run(ctx, asked)) as Streamed).response(headers, error =>
+        hub.log.error({ err: error, request_id: id }, 'an answer was cut off'),
+      )
     const answer =
       spec.method === 'POST' && context.idempotency_key !== null && caller
         ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)

@@ -11,15 +11,23 @@ export class Streamed {
     private readonly pieces: AsyncIterable<string>,
   ) {}
 
-  /** The answer, with the headers that all have. */
-  response(headers: Record<string, string>): Response {
+  /**
+   * The answer, with the headers that all have.
+   * @param failed told of an error that cut it off
+   */
+  response(headers: Record<string, string>, failed: (error: unknown) => void): Response {
     const pieces = this.pieces[Symbol.asyncIterator]()
     const encoder = new TextEncoder()
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
-        const next = await pieces.next()
-        if (next.done) controller.close()
-        else controller.enqueue(encoder.encode(next.value))
+        try {
+          const next = await pieces.next()
+          if (next.done) controller.close()
+          else controller.enqueue(encoder.encode(next.value))
+        } catch (error) {
+          failed(error)
+          controller.error(error)
+        }
       },
       async cancel() {
         await pieces.return?.()
