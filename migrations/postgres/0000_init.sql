@@ -1,3 +1,16 @@
+CREATE TABLE "audit_checkpoints" (
+	"number" bigint PRIMARY KEY NOT NULL,
+	"chain" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"seq" bigint NOT NULL,
+	"count" bigint NOT NULL,
+	"head" text collate "C" NOT NULL,
+	"prev_checkpoint" text collate "C",
+	"time" bigint NOT NULL,
+	"key_id" text collate "C" NOT NULL,
+	"signature" text collate "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "audit_entries" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -13,14 +26,15 @@ CREATE TABLE "audit_entries" (
 	"context" text NOT NULL,
 	"changes" text,
 	"reason" text collate "C",
-	"prev_hash" "bytea",
-	"hash" "bytea",
-	"mac" "bytea"
+	"prev_hash" "bytea" NOT NULL,
+	"hash" "bytea" NOT NULL,
+	"mac" "bytea" NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "counters" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
-	"value" bigint NOT NULL
+	"value" bigint NOT NULL,
+	"head" "bytea"
 );
 --> statement-breakpoint
 CREATE TABLE "data_keys" (
@@ -292,6 +306,8 @@ ALTER TABLE "pings" ADD CONSTRAINT "pings_heartbeat_id_heartbeats_id_fk" FOREIGN
 ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webhook_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."webhook_deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
+CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
 CREATE INDEX "audit_entries_target" ON "audit_entries" USING btree ("workspace_id","target_id","seq");--> statement-breakpoint
 CREATE INDEX "audit_entries_action" ON "audit_entries" USING btree ("workspace_id","action","seq");--> statement-breakpoint

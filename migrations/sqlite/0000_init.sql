@@ -1,3 +1,18 @@
+CREATE TABLE `audit_checkpoints` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`chain` text NOT NULL,
+	`kind` text NOT NULL,
+	`seq` integer NOT NULL,
+	`count` integer NOT NULL,
+	`head` text NOT NULL,
+	`prev_checkpoint` text,
+	`time` integer NOT NULL,
+	`key_id` text NOT NULL,
+	`signature` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_checkpoints_chain` ON `audit_checkpoints` (`chain`,`number`);--> statement-breakpoint
+CREATE INDEX `audit_checkpoints_kind` ON `audit_checkpoints` (`chain`,`kind`,`seq`);--> statement-breakpoint
 CREATE TABLE `audit_entries` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -13,9 +28,9 @@ CREATE TABLE `audit_entries` (
 	`context` text NOT NULL,
 	`changes` text,
 	`reason` text,
-	`prev_hash` blob,
-	`hash` blob,
-	`mac` blob
+	`prev_hash` blob NOT NULL,
+	`hash` blob NOT NULL,
+	`mac` blob NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_entries_chain` ON `audit_entries` (`workspace_id`,`seq`);--> statement-breakpoint
@@ -23,7 +38,8 @@ CREATE INDEX `audit_entries_target` ON `audit_entries` (`workspace_id`,`target_i
 CREATE INDEX `audit_entries_action` ON `audit_entries` (`workspace_id`,`action`,`seq`);--> statement-breakpoint
 CREATE TABLE `counters` (
 	`name` text PRIMARY KEY NOT NULL,
-	`value` integer NOT NULL
+	`value` integer NOT NULL,
+	`head` blob
 );
 --> statement-breakpoint
 CREATE TABLE `data_keys` (

@@ -25,13 +25,27 @@ async function verify(w: World, ...args: string[]) {
   const run = await command(w, 'verify', '--json', ...args)
   const verdicts = run.code === 1 ? [] : (JSON.parse(run.out) as any[])
   const { findings, ...acme } = verdicts.find(one => one.chain === w.acme.workspaceId) ?? { findings: [] }
-  return { code: run.code, err: run.err, acme, kinds: [...new Set(findings.map((one: any) => one.tampering))].sort(), findings, others: verdicts.filter(one => one.chain !== w.acme.workspaceId && one.findings.length > 0) }
+  return {
+    code: run.code,
+    err: run.err,
+    acme,
+    kinds: [...new Set(findings.map((one: any) => one.tampering))].sort(),
+    findings,
+    others: verdicts.filter(one => one.chain !== w.acme.workspaceId && one.findings.length > 0),
+  }
 }
 
 async function command(w: World, ...args: string[]) {
   const { config } = w.hub
   const run = Bun.spawn([process.execPath, 'src/bin/hub.ts', 'audit', ...args], {
-    env: { ...process.env, BAILIWICK_DATA: config.data, BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!, BAILIWICK_DATABASE_URL: config.databaseUrl ?? '' }, stdout: 'pipe', stderr: 'pipe',
+    env: {
+      ...process.env,
+      BAILIWICK_DATA: config.data,
+      BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
+      BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
   const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   return { out, err, code: await run.exited }
@@ -58,18 +72,27 @@ test('each entry links to the one before it, and an untouched log is proven, wit
   const rows = await entries(w)
   expect(rows.length).toBeGreaterThan(5)
   for (const [place, row] of rows.entries()) {
-    expect(Buffer.from(row.prevHash).toString('hex')).toBe(place === 0 ? '0'.repeat(64) : Buffer.from(rows[place - 1]!.hash).toString('hex'))
+    expect(Buffer.from(row.prevHash).toString('hex')).toBe(
+      place === 0 ? '0'.repeat(64) : Buffer.from(rows[place - 1]!.hash).toString('hex'),
+    )
     expect(Buffer.from(entryHash(row.prevHash, entryOf(row))).toString('hex')).toBe(Buffer.from(row.hash).toString('hex'))
   }
   await wrote(w, 2)
   const n = rows.length
-  expect(await verify(w)).toMatchObject({ code: 0, err: '', findings: [], others: [], acme: { entries: n + 2, proven_to: n + 2, last_seq: n + 2 } })
+  expect(await verify(w)).toMatchObject({
+    code: 0,
+    err: '',
+    findings: [],
+    others: [],
+    acme: { entries: n + 2, proven_to: n + 2, last_seq: n + 2 },
+  })
   expect(await verify(w, ...(await kept(w)))).toMatchObject({ code: 0, findings: [], acme: { proven_to: n, last_seq: n + 2 } })
 }, 20_000)
 
 test('a checkpoint is made once for an hour of entries, and the file has them all', async () => {
   const w = await world()
-  const made = async () => (await w.hub.read.select().from(auditCheckpoints)).filter(one => one.chain === w.acme.workspaceId).length
+  const made = async () =>
+    (await w.hub.read.select().from(auditCheckpoints)).filter(one => one.chain === w.acme.workspaceId).length
   await signAudit(w.hub)
   expect(await made()).toBe(0)
   await signed(w)
@@ -82,7 +105,10 @@ test('a checkpoint is made once for an hour of entries, and the file has them al
   expect(await made()).toBe(1)
   await signed(w)
   expect(await made()).toBe(2)
-  const lines = readFileSync(checkpointFile(w.hub.config), 'utf8').trim().split('\n').map(line => JSON.parse(line))
+  const lines = readFileSync(checkpointFile(w.hub.config), 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
   const all = await w.hub.read.select().from(auditCheckpoints).orderBy(asc(auditCheckpoints.number))
   expect(lines.map(one => [one.number, one.signature])).toEqual(all.map(one => [one.number, one.signature]))
 })
@@ -92,10 +118,16 @@ test('the database refuses to change or delete an entry or a checkpoint', async 
   await wrote(w, 2)
   await signed(w)
   for (const statement of [
-    `update audit_entries set action = 'nothing' where seq = 1`, 'delete from audit_entries where seq = 2', 'delete from audit_entries',
-    'update audit_checkpoints set seq = 1', 'delete from audit_checkpoints',
+    `update audit_entries set action = 'nothing' where seq = 1`,
+    'delete from audit_entries where seq = 2',
+    'delete from audit_entries',
+    'update audit_checkpoints set seq = 1',
+    'delete from audit_checkpoints',
   ]) {
-    const error = await tamper(w.hub, [statement], true).then(() => null, caught => caught as Error)
+    const error = await tamper(w.hub, [statement], true).then(
+      () => null,
+      caught => caught as Error,
+    )
     expect([statement, error?.message]).toEqual([statement, expect.stringMatching(/never|boundary/)])
   }
   expect((await verify(w)).code).toBe(0)
@@ -103,62 +135,164 @@ test('the database refuses to change or delete an entry or a checkpoint', async 
 
 describe('what was done behind the hub’s back is named:', () => {
   /** What is done to acme's log of 12 entries or more, of which the last two are not signed yet. */
-  const done: [tampering: string, what: string, how: (w: World, rows: (typeof auditEntries.$inferSelect)[]) => Promise<void>, from: number | null][] = [
-    ['edit', 'a reason is put in', w => tamper(w.hub, [`update audit_entries set reason = 'well' where seq = 4 and ${of(w)}`]), 4],
-    ['edit', 'an actor’s name is changed', w => tamper(w.hub, [`update audit_entries set actor = replace(actor, 'full token', 'rival') where seq = 5 and ${of(w)}`]), 5],
-    ['edit', 'the column that lists are filtered by is changed', w => tamper(w.hub, [`update audit_entries set target_id = 'x' where seq = 6 and ${of(w)}`]), 6],
-    ['edit', 'one entry is changed with its hash', async (w, rows) => {
-      const row = { ...rows[6]!, reason: 'well' }
-      await tamper(w.hub, [`update audit_entries set reason = 'well', hash = ${bytes(w.hub, entryHash(row.prevHash, entryOf(row)))} where seq = 7 and ${of(w)}`])
-    }, 7],
-    ['insertion', 'an entry is squeezed in and those behind it are renumbered', async w => {
-      await tamper(w.hub, [
-        'drop index audit_entries_chain', `update audit_entries set seq = seq + 1 where seq >= 5 and ${of(w)}`,
-        copyOf(w, 4, 5), `update counters set value = value + 1 where name = 'audit:${w.acme.workspaceId}'`,
-      ])
-    }, 5],
-    ['insertion', 'an entry is added with a number that is taken', w => tamper(w.hub, ['drop index audit_entries_chain', copyOf(w, 4, 8)]), 8],
-    ['insertion', 'an entry is appended with its hash', async (w, rows) => {
-      const last = rows.at(-1)!
-      const row = { ...last, id: 'aud_forged', seq: last.seq + 1 }
-      await tamper(w.hub, [copyOf(w, last.seq, row.seq), `update audit_entries set prev_hash = ${bytes(w.hub, last.hash)}, hash = ${bytes(w.hub, entryHash(last.hash, entryOf(row)))} where id = 'aud_forged'`])
-    }, null],
+  const done: [
+    tampering: string,
+    what: string,
+    how: (w: World, rows: (typeof auditEntries.$inferSelect)[]) => Promise<void>,
+    from: number | null,
+  ][] = [
+    [
+      'edit',
+      'a reason is put in',
+      w => tamper(w.hub, [`update audit_entries set reason = 'well' where seq = 4 and ${of(w)}`]),
+      4,
+    ],
+    [
+      'edit',
+      'an actor’s name is changed',
+      w => tamper(w.hub, [`update audit_entries set actor = replace(actor, 'full token', 'rival') where seq = 5 and ${of(w)}`]),
+      5,
+    ],
+    [
+      'edit',
+      'the column that lists are filtered by is changed',
+      w => tamper(w.hub, [`update audit_entries set target_id = 'x' where seq = 6 and ${of(w)}`]),
+      6,
+    ],
+    [
+      'edit',
+      'one entry is changed with its hash',
+      async (w, rows) => {
+        const row = { ...rows[6]!, reason: 'well' }
+        await tamper(w.hub, [
+          `update audit_entries set reason = 'well', hash = ${bytes(w.hub, entryHash(row.prevHash, entryOf(row)))} where seq = 7 and ${of(w)}`,
+        ])
+      },
+      7,
+    ],
+    [
+      'insertion',
+      'an entry is squeezed in and those behind it are renumbered',
+      async w => {
+        await tamper(w.hub, [
+          'drop index audit_entries_chain',
+          `update audit_entries set seq = seq + 1 where seq >= 5 and ${of(w)}`,
+          copyOf(w, 4, 5),
+          `update counters set value = value + 1 where name = 'audit:${w.acme.workspaceId}'`,
+        ])
+      },
+      5,
+    ],
+    [
+      'insertion',
+      'an entry is added with a number that is taken',
+      w => tamper(w.hub, ['drop index audit_entries_chain', copyOf(w, 4, 8)]),
+      8,
+    ],
+    [
+      'insertion',
+      'an entry is appended with its hash',
+      async (w, rows) => {
+        const last = rows.at(-1)!
+        const row = { ...last, id: 'aud_forged', seq: last.seq + 1 }
+        await tamper(w.hub, [
+          copyOf(w, last.seq, row.seq),
+          `update audit_entries set prev_hash = ${bytes(w.hub, last.hash)}, hash = ${bytes(w.hub, entryHash(last.hash, entryOf(row)))} where id = 'aud_forged'`,
+        ])
+      },
+      null,
+    ],
     ['deletion', 'an entry is taken out', w => tamper(w.hub, [`delete from audit_entries where seq = 5 and ${of(w)}`]), 5],
-    ['deletion', 'two are taken out and those behind them renumbered', w => tamper(w.hub, [
-      `delete from audit_entries where seq in (5, 6) and ${of(w)}`,
-      // Upwards one by one, since the numbers are unique at every moment.
-      ...Array.from({ length: 20 }, (_, n) => `update audit_entries set seq = seq - 2 where seq = ${n + 7} and ${of(w)}`),
-      `update counters set value = value - 2 where name = 'audit:${w.acme.workspaceId}'`,
-    ]), 5],
-    ['deletion', 'the first entries are taken out', w => tamper(w.hub, [`delete from audit_entries where seq <= 3 and ${of(w)}`]), 1],
-    ['reorder', 'two entries change their numbers', w => tamper(w.hub, [[5, -1], [8, 5], [-1, 8]].map(([from, to]) => `update audit_entries set seq = ${to} where seq = ${from} and ${of(w)}`)), 5],
-    ['reorder', 'two entries change their places with all that links them', async (w, rows) => {
-      const [a, b] = [rows[4]!, rows[7]!]
-      const put = (at: string, into: typeof a) => `update audit_entries set seq = ${into.seq}, prev_hash = ${bytes(w.hub, into.prevHash)}, hash = ${bytes(w.hub, into.hash)}, mac = ${bytes(w.hub, into.mac)} where id = '${at}'`
-      await tamper(w.hub, ['drop index audit_entries_chain', put(a.id, b), put(b.id, a)])
-    }, 5],
-    ['truncation', 'the end is cut off, the counter with it', async (w, rows) => {
-      const at = rows[7]!
-      await tamper(w.hub, [`delete from audit_entries where seq > 8 and ${of(w)}`, `delete from audit_checkpoints where seq > 8 and chain = '${w.acme.workspaceId}'`, `update counters set value = 8, head = ${bytes(w.hub, at.hash)} where name = 'audit:${w.acme.workspaceId}'`])
-    }, 9],
-    ['truncation', 'the whole log is deleted', w => tamper(w.hub, [`delete from audit_entries where ${of(w)}`, `delete from audit_checkpoints where chain = '${w.acme.workspaceId}'`, `delete from counters where name = 'audit:${w.acme.workspaceId}'`]), 1],
+    [
+      'deletion',
+      'two are taken out and those behind them renumbered',
+      w =>
+        tamper(w.hub, [
+          `delete from audit_entries where seq in (5, 6) and ${of(w)}`,
+          // Upwards one by one, since the numbers are unique at every moment.
+          ...Array.from({ length: 20 }, (_, n) => `update audit_entries set seq = seq - 2 where seq = ${n + 7} and ${of(w)}`),
+          `update counters set value = value - 2 where name = 'audit:${w.acme.workspaceId}'`,
+        ]),
+      5,
+    ],
+    [
+      'deletion',
+      'the first entries are taken out',
+      w => tamper(w.hub, [`delete from audit_entries where seq <= 3 and ${of(w)}`]),
+      1,
+    ],
+    [
+      'reorder',
+      'two entries change their numbers',
+      w =>
+        tamper(
+          w.hub,
+          [
+            [5, -1],
+            [8, 5],
+            [-1, 8],
+          ].map(([from, to]) => `update audit_entries set seq = ${to} where seq = ${from} and ${of(w)}`),
+        ),
+      5,
+    ],
+    [
+      'reorder',
+      'two entries change their places with all that links them',
+      async (w, rows) => {
+        const [a, b] = [rows[4]!, rows[7]!]
+        const put = (at: string, into: typeof a) =>
+          `update audit_entries set seq = ${into.seq}, prev_hash = ${bytes(w.hub, into.prevHash)}, hash = ${bytes(w.hub, into.hash)}, mac = ${bytes(w.hub, into.mac)} where id = '${at}'`
+        await tamper(w.hub, ['drop index audit_entries_chain', put(a.id, b), put(b.id, a)])
+      },
+      5,
+    ],
+    [
+      'truncation',
+      'the end is cut off, the counter with it',
+      async (w, rows) => {
+        const at = rows[7]!
+        await tamper(w.hub, [
+          `delete from audit_entries where seq > 8 and ${of(w)}`,
+          `delete from audit_checkpoints where seq > 8 and chain = '${w.acme.workspaceId}'`,
+          `update counters set value = 8, head = ${bytes(w.hub, at.hash)} where name = 'audit:${w.acme.workspaceId}'`,
+        ])
+      },
+      9,
+    ],
+    [
+      'truncation',
+      'the whole log is deleted',
+      w =>
+        tamper(w.hub, [
+          `delete from audit_entries where ${of(w)}`,
+          `delete from audit_checkpoints where chain = '${w.acme.workspaceId}'`,
+          `delete from counters where name = 'audit:${w.acme.workspaceId}'`,
+        ]),
+      1,
+    ],
     ['restamping', 'an entry is changed and all hashes from there are made anew', (w, rows) => restamp(w, rows, 4), 4],
   ]
 
-  test.each(done)('%s, where %s', async (tampering, _, how, from) => {
-    const w = await world()
-    await wrote(w, 9)
-    await signed(w)
-    await wrote(w, 2)
-    const elsewhere = await kept(w)
-    await how(w, await entries(w))
-    for (const args of [[], elsewhere]) {
-      const verdict = await verify(w, ...args)
-      expect({ args: args.length, code: verdict.code, kinds: verdict.kinds, others: verdict.others, err: verdict.err }).toEqual({ args: args.length, code: 2, kinds: [tampering], others: [], err: '' })
-      // Without the master key a checkpoint tells that hashes are new, not since when.
-      if (from && !(tampering === 'restamping' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
-    }
-  }, 30_000)
+  test.each(done)(
+    '%s, where %s',
+    async (tampering, _, how, from) => {
+      const w = await world()
+      await wrote(w, 9)
+      await signed(w)
+      await wrote(w, 2)
+      const elsewhere = await kept(w)
+      await how(w, await entries(w))
+      for (const args of [[], elsewhere]) {
+        const verdict = await verify(w, ...args)
+        expect({ args: args.length, code: verdict.code, kinds: verdict.kinds, others: verdict.others, err: verdict.err }).toEqual(
+          { args: args.length, code: 2, kinds: [tampering], others: [], err: '' },
+        )
+        // Without the master key a checkpoint tells that hashes are new, not since when.
+        if (from && !(tampering === 'restamping' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
+      }
+    },
+    30_000,
+  )
 
   test('restamping behind the last checkpoint, by the macs alone', async () => {
     const w = await world()
@@ -173,14 +307,17 @@ describe('what was done behind the hub’s back is named:', () => {
     await signed(w)
     const elsewhere = await kept(w)
     await restamp(w, await entries(w), 6)
-    await tamper(w.hub, [`update audit_checkpoints set signature = '${Buffer.alloc(64, 1).toString('base64url')}' where chain = '${w.acme.workspaceId}'`])
+    await tamper(w.hub, [
+      `update audit_checkpoints set signature = '${Buffer.alloc(64, 1).toString('base64url')}' where chain = '${w.acme.workspaceId}'`,
+    ])
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['restamping'] })
   }, 20_000)
 })
 
 const of = (w: World) => `workspace_id = '${w.acme.workspaceId}'`
 const copyOf = (w: World, seq: number, as: number) => {
-  const columns = 'workspace_id, occurred_at, action, outcome, actor_type, actor_id, actor, target_id, targets, context, changes, reason, prev_hash, hash, mac'
+  const columns =
+    'workspace_id, occurred_at, action, outcome, actor_type, actor_id, actor, target_id, targets, context, changes, reason, prev_hash, hash, mac'
   return `insert into audit_entries (id, seq, ${columns}) select 'aud_forged', ${as}, ${columns} from audit_entries where seq = ${seq} and ${of(w)}`
 }
 
@@ -191,10 +328,15 @@ async function restamp(w: World, rows: (typeof auditEntries.$inferSelect)[], fro
   for (const row of rows.slice(from - 1)) {
     const changed = row.seq === from ? { ...row, reason: 'well' } : row
     const hash = entryHash(prev, entryOf(changed))
-    statements.push(`update audit_entries set reason = ${changed.reason ? `'${changed.reason}'` : 'null'}, prev_hash = ${bytes(w.hub, prev)}, hash = ${bytes(w.hub, hash)} where id = '${row.id}'`)
+    statements.push(
+      `update audit_entries set reason = ${changed.reason ? `'${changed.reason}'` : 'null'}, prev_hash = ${bytes(w.hub, prev)}, hash = ${bytes(w.hub, hash)} where id = '${row.id}'`,
+    )
     prev = hash
   }
-  await tamper(w.hub, [...statements, `update counters set head = ${bytes(w.hub, prev)} where name = 'audit:${w.acme.workspaceId}'`])
+  await tamper(w.hub, [
+    ...statements,
+    `update counters set head = ${bytes(w.hub, prev)} where name = 'audit:${w.acme.workspaceId}'`,
+  ])
 }
 
 describe('pruning', () => {
@@ -219,7 +361,9 @@ describe('pruning', () => {
     expect(await verify(w)).toMatchObject({ code: 0, findings: [], others: [], acme: { entries: 4 } })
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 0, findings: [] })
     // The boundary opens what is below it and nothing else.
-    expect(tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`], true)).rejects.toThrow('boundary')
+    expect(tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`], true)).rejects.toThrow(
+      'boundary',
+    )
     await tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`])
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['deletion'] })
   }, 30_000)

@@ -12,9 +12,14 @@ test('an export has every entry of the workspace and of no other, in both forms'
   const listed = (await w.acme.call('GET', '/v1/audit-events?sort=seq&limit=100')).body.data as any[]
   const ndjson = await w.acme.call('GET', '/v1/audit-events/export')
   expect([ndjson.status, ndjson.headers.get('content-type'), ndjson.headers.get('content-disposition')]).toEqual([
-    200, 'application/x-ndjson', `attachment; filename="audit-${w.acme.workspaceId}-${listed.length}.ndjson"`,
+    200,
+    'application/x-ndjson',
+    `attachment; filename="audit-${w.acme.workspaceId}-${listed.length}.ndjson"`,
   ])
-  const lines = ndjson.text.trimEnd().split('\n').map(line => JSON.parse(line))
+  const lines = ndjson.text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
   expect(lines).toMatchObject(listed)
   expect(new Set(lines.map(line => line.workspace_id))).toEqual(new Set([w.acme.workspaceId]))
 
@@ -28,20 +33,44 @@ test('an export has every entry of the workspace and of no other, in both forms'
 
 test('an export longer than a page is whole, and verifies without hub, database and master key', async () => {
   const w = await world()
-  const ctx = { hub: w.hub, workspaceId: w.acme.workspaceId, actor: { type: 'system', id: 'x', name: 'x', hint: null }, context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'job' } } as never
-  await Promise.all(Array.from({ length: 1_100 }, (_, n) => change(ctx, 'heartbeat.update', async () => ({ result: undefined, target: { type: 'heartbeat', id: `hb_${n}`, name: null } }))))
+  const ctx = {
+    hub: w.hub,
+    workspaceId: w.acme.workspaceId,
+    actor: { type: 'system', id: 'x', name: 'x', hint: null },
+    context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'job' },
+  } as never
+  await Promise.all(
+    Array.from({ length: 1_100 }, (_, n) =>
+      change(ctx, 'heartbeat.update', async () => ({
+        result: undefined,
+        target: { type: 'heartbeat', id: `hb_${n}`, name: null },
+      })),
+    ),
+  )
   // More than 1,000 entries do not wait for the hour.
   await signAudit(w.hub)
   const { text } = await w.acme.call('GET', '/v1/audit-events/export')
   const { data } = w.hub.config
   const run = async (...args: string[]) => {
-    const command = Bun.spawn([process.execPath, 'src/bin/hub.ts', 'audit', ...args], { env: { PATH: process.env.PATH, BAILIWICK_DATA: data, BAILIWICK_MASTER_KEY_FILE: w.hub.config.masterKeyFile! }, stdout: 'pipe', stderr: 'pipe' })
+    const command = Bun.spawn([process.execPath, 'src/bin/hub.ts', 'audit', ...args], {
+      env: { PATH: process.env.PATH, BAILIWICK_DATA: data, BAILIWICK_MASTER_KEY_FILE: w.hub.config.masterKeyFile! },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
     return { out: await new Response(command.stdout).text(), code: await command.exited }
   }
   writeFileSync(join(data, 'audit.pem'), (await run('public-key')).out)
   const verify = async (log: string) => {
     writeFileSync(join(data, 'acme.ndjson'), log)
-    return await run('verify', '--export', join(data, 'acme.ndjson'), '--checkpoint', checkpointFile(w.hub.config), '--public-key', join(data, 'audit.pem'))
+    return await run(
+      'verify',
+      '--export',
+      join(data, 'acme.ndjson'),
+      '--checkpoint',
+      checkpointFile(w.hub.config),
+      '--public-key',
+      join(data, 'audit.pem'),
+    )
   }
   const n = text.trimEnd().split('\n').length
   expect(n).toBeGreaterThan(1_100)

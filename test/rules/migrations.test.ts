@@ -145,7 +145,9 @@ test('the list of steps is that of the journals with what is written by hand, an
   for (const engine of ['sqlite', 'postgres'] as const) {
     const journal = JSON.parse(readFileSync(`migrations/${engine}/meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] }
     const generated = journal.entries.map(entry => entry.tag)
-    const written = readdirSync(byHand).filter(file => file.endsWith(`.${engine}.sql`)).map(file => file.slice(0, file.indexOf('.')))
+    const written = readdirSync(byHand)
+      .filter(file => file.endsWith(`.${engine}.sql`))
+      .map(file => file.slice(0, file.indexOf('.')))
     const listed = migrations[engine].map(step => step.tag)
     expect(listed.filter(tag => generated.includes(tag))).toEqual(generated)
     expect(listed.filter(tag => !generated.includes(tag)).sort()).toEqual(written.sort())
@@ -153,7 +155,9 @@ test('the list of steps is that of the journals with what is written by hand, an
     const numbers = listed.map(tag => Number(tag.split('_')[0]))
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     for (const { tag, sql } of migrations[engine])
-      expect(sql).toBe(readFileSync(written.includes(tag) ? `${byHand}/${tag}.${engine}.sql` : `migrations/${engine}/${tag}.sql`, 'utf8'))
+      expect(sql).toBe(
+        readFileSync(written.includes(tag) ? `${byHand}/${tag}.${engine}.sql` : `migrations/${engine}/${tag}.sql`, 'utf8'),
+      )
   }
   expect(migrations.sqlite.map(step => step.tag)).toEqual(migrations.postgres.map(step => step.tag))
 })

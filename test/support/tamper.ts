@@ -3,14 +3,20 @@ import { SQL } from 'bun'
 import { sqliteFile } from '../../src/core/config'
 import type { Hub } from '../../src/core/hub'
 
-const triggers = ['audit_entries_no_update', 'audit_entries_no_delete', 'audit_checkpoints_no_update', 'audit_checkpoints_no_delete']
+const triggers = [
+  'audit_entries_no_update',
+  'audit_entries_no_delete',
+  'audit_checkpoints_no_update',
+  'audit_checkpoints_no_delete',
+]
 
 /** Writes into a hub's database behind its back, as someone with the file or the server's password could. */
 export async function tamper(hub: Hub, statements: string[], guarded = false): Promise<void> {
   if (hub.config.databaseUrl) {
     const sql = new SQL(hub.config.databaseUrl, { max: 1 })
     try {
-      if (!guarded) for (const name of ['audit_entries', 'audit_checkpoints']) await sql.unsafe(`alter table ${name} disable trigger all`)
+      if (!guarded)
+        for (const name of ['audit_entries', 'audit_checkpoints']) await sql.unsafe(`alter table ${name} disable trigger all`)
       for (const statement of statements) await sql.unsafe(statement)
     } finally {
       await sql.close()
