@@ -3,6 +3,7 @@ import type { ChainedEntry } from '../core/audit-chain'
 import { auditCounter, entryOf } from '../core/audit-chain'
 import type { Config } from '../core/config'
 import { look, type Rows } from '../core/db/schema-state'
+import { instanceKeyId, type DataKeyRow } from '../core/secrets'
 import type { Checkpoint } from '../features/audit/checkpoint'
 import { instant } from '../core/clock'
 import type { FoundEntry } from '../features/audit/chain-walk'
@@ -42,6 +43,17 @@ export async function evidenceOfDatabase(
     },
     'moment',
   )
+}
+
+/** The stored key of the installation, which its signing keys are derived from. */
+export async function installationKeyRow(config: Config): Promise<Omit<DataKeyRow, 'createdAt'>> {
+  return await look(config, async rows => {
+    type Found = Record<'id' | 'workspace_id' | 'master_key_id' | 'wrapped', string>
+    const found = rows ? await rows<Found>(`select * from data_keys where id = '${instanceKeyId}'`) : []
+    if (!found[0]) throw new Failure('The database has no key of its own yet: start the hub once.')
+    const { id, workspace_id: workspaceId, master_key_id: masterKeyId, wrapped } = found[0]
+    return { id, workspaceId, masterKeyId, wrapped }
+  })
 }
 
 /**

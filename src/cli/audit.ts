@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { macPurpose } from '../core/audit-chain'
 import { masterKeyFile, type Config } from '../core/config'
 import { loadMasterKey } from '../core/master-key'
-import { deriveKey } from '../core/secrets'
+import { derivedKey } from '../core/secrets'
 import { checkpointFile } from '../features/audit/checkpoint-file'
 import { checkChain, type ChainVerdict } from '../features/audit/chain-check'
 import {
@@ -17,7 +17,7 @@ import {
   type Checkpoint,
 } from '../features/audit/checkpoint'
 import type { EndWith } from '.'
-import { evidenceOfDatabase, evidenceOfExport, type FoundChain } from './audit-evidence'
+import { evidenceOfDatabase, evidenceOfExport, installationKeyRow, type FoundChain } from './audit-evidence'
 import { Failure } from './failure'
 import { readConfig, withData, type SettingFlags } from './settings'
 
@@ -61,13 +61,13 @@ Examples:
 Examples:
   bailiwick audit public-key --data /var/lib/bailiwick > audit.pem`,
     )
-    .action((flags: SettingFlags) => console.log(publicKeyPem(ownKeys(readConfig(flags)).publicKey).trimEnd()))
+    .action(async (flags: SettingFlags) => console.log(publicKeyPem((await ownKeys(readConfig(flags))).publicKey).trimEnd()))
 }
 
 async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
   const config = readConfig(flags)
   // Whoever gives a public key wants a check that needs no secret, and that no secret of this machine can bend.
-  const own = flags.publicKey === undefined && flags.export === undefined ? ownKeys(config) : null
+  const own = flags.publicKey === undefined && flags.export === undefined ? await ownKeys(config) : null
   if (!own && flags.publicKey === undefined)
     throw new Failure('--public-key: an export is checked with it; bailiwick audit public-key prints it.')
   const publicKeys = own ? [own.publicKey] : read(flags.publicKey!, readPublicKeys)
@@ -92,11 +92,14 @@ async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
   return verdicts
 }
 
-function ownKeys(config: Config): { publicKey: KeyObject; macKey: Uint8Array } {
+/** The keys that the installation signs its log with. They are stored, wrapped by the master key, so that they outlive it. */
+async function ownKeys(config: Config): Promise<{ publicKey: KeyObject; macKey: Uint8Array }> {
   const file = masterKeyFile(config)
   if (!existsSync(file)) throw new Failure(`There is no master key in ${file}; give --public-key to check without it.`)
-  const { key } = loadMasterKey(file, false)
-  return { publicKey: publicKeyOf(signingKey(deriveKey(key, checkpointPurpose))), macKey: deriveKey(key, macPurpose) }
+  const { key, previous } = loadMasterKey(file, false)
+  const row = await installationKeyRow(config)
+  const derived = (purpose: string) => derivedKey({ current: key, previous }, row, purpose)
+  return { publicKey: publicKeyOf(signingKey(derived(checkpointPurpose))), macKey: derived(macPurpose) }
 }
 
 function read<T>(file: string, as: (text: string) => T): T {

@@ -83,8 +83,10 @@ function checkKey(config: Config) {
       ? fail(`${file} is missing, and the secrets in the database need it: put your copy of it there, mode 0600.`)
       : ok('The first start makes one; copy it to a safe place then.')
   }
-  const { key } = loadMasterKey(file, false)
-  return ok(`${file} holds a key with fingerprint ${keyFingerprint(key)}.`)
+  const { key, previous } = loadMasterKey(file, false)
+  const says = `${file} holds a key with fingerprint ${keyFingerprint(key)}`
+  if (!previous) return ok(`${says}.`)
+  return warn(`${says} and the one before it, ${keyFingerprint(previous)}: end the rotation with bailiwick keys rotate-master.`)
 }
 
 async function checkDatabase(config: Config) {
@@ -106,10 +108,11 @@ async function checkCanary(config: Config) {
   const [row] = await asked<{ value: string }>(config, `select value from instance_facts where name = 'master_key_canary'`)
   if (!row) return ok('Nothing was sealed yet.')
   const wanted = row.value.split('.')[0]!
-  const have = keyFingerprint(loadMasterKey(masterKeyFile(config), false).key)
-  if (wanted !== have)
+  const { key, previous } = loadMasterKey(masterKeyFile(config), false)
+  const have = [key, ...(previous ? [previous] : [])].map(keyFingerprint)
+  if (!have.includes(wanted))
     return fail(
-      `The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have}: put the right key file there.`,
+      `The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have.join(' and ')}: put the right key file there.`,
     )
   return ok('The master key is the one the database was made with.')
 }

@@ -1,7 +1,7 @@
 import { BadSetting } from '../core/config'
 import { MigrationRefused } from '../core/db/migrate'
 import { Problem } from '../core/problem'
-import { NotOpened, WrongMasterKey } from '../core/secrets'
+import { NotOpened, RotationHalted, WrongMasterKey } from '../core/secrets'
 
 /** A command that cannot do what was asked; the message is the plain sentence that is printed. */
 export class Failure extends Error {
@@ -20,4 +20,4 @@ export function failureText(error: unknown): string {
   return stack ?? String(error)
 }
 
-const known = [Failure, BadSetting, MigrationRefused, WrongMasterKey, NotOpened] as const
+const known = [Failure, BadSetting, MigrationRefused, WrongMasterKey, NotOpened, RotationHalted] as const

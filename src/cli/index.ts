@@ -6,6 +6,7 @@ import { addBench } from './bench-command'
 import { addDoctor } from './doctor'
 import { failureText } from './failure'
 import { addHealth } from './health'
+import { addKeys } from './keys'
 import { addMigrate } from './migrate'
 import { addOpenapi } from './openapi'
 import { addProbe } from './probe'
@@ -21,6 +22,7 @@ const commands = [
   addMigrate,
   addDoctor,
   addAudit,
+  addKeys,
   addHealth,
   addOpenapi,
   addBench,

@@ -1,9 +1,11 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { desc, eq } from 'drizzle-orm'
 import type { Clock } from './clock'
+import { hmacSha256, sha256Hex } from './crypto'
+import { keeping } from './db/dialect'
 import { dataKeys, instanceFacts } from './db/tables'
 import type { Reader, Tx } from './db/transaction'
-import { hmacSha256, sha256Hex } from './crypto'
+import type { MasterKeys } from './master-key'
 
 /** Where a sealed value lives. It is bound to this place: moved to another row, column or workspace it no longer opens. */
 export interface Place {
@@ -23,41 +25,87 @@ export class WrongMasterKey extends Error {
   override name = 'WrongMasterKey'
 }
 
+/** A rotation of the master key that cannot go on; the message is for the operator and says what to do. */
+export class RotationHalted extends Error {
+  override name = 'RotationHalted'
+}
+
+/** A stored data key. */
+export type DataKeyRow = typeof dataKeys.$inferSelect
+
 interface DataKey {
   id: string
   key: Uint8Array
 }
 
+/** A data key older than this seals nothing new; what it sealed is sealed anew by `bailiwick keys rotate-data`. */
+export const longestDataKeyMs = 365 * 24 * 3600 * 1000
+/** The data key that belongs to no workspace: what the installation derives its own keys from. */
+export const instanceKeyId = 'dek_instance'
+/** Name of the fact that tells by its first part which master key wraps new data keys. */
+export const canaryFact = 'master_key_canary'
+
 /**
  * Seals and opens secrets with AES-256-GCM (NIST SP 800-38D) under a key per workspace, which is itself wrapped by the master key.
- * Sealed text is `bw1.<data key id>.<nonce>.<ciphertext and tag>`, the parts in base64url.
+ * Sealed text is `bw1.<data key id>.<nonce>.<ciphertext and tag>`, the parts in base64url. While the key file holds two master
+ * keys, data keys open under either; the canary in the database tells which of them wraps new ones.
  */
 export class KeyRing {
-  readonly masterKeyId: string
-  private readonly current = new Map<string, DataKey>()
+  private masters = new Map<string, Uint8Array>()
+  private currentId = ''
   private readonly byId = new Map<string, DataKey>()
-  private readonly tagKey: Uint8Array
+  private readonly derived = new Map<string, Uint8Array>()
+  private root: Uint8Array | null = null
 
   constructor(
-    private readonly masterKey: Uint8Array,
+    master: MasterKeys | Uint8Array,
     private readonly read: Reader,
     private readonly clock: Clock,
   ) {
-    this.masterKeyId = keyFingerprint(masterKey)
-    this.tagKey = this.derive('audit-tag')
+    this.take(master instanceof Uint8Array ? { current: master, previous: null } : master)
   }
 
-  /** A key for one purpose, derived from the master key (HKDF-SHA256, RFC 5869). */
+  /** Fingerprint of the first key of the key file. */
+  get masterKeyId(): string {
+    return this.currentId
+  }
+
+  /** Whether a master key with this fingerprint is here, as the current or the previous one. */
+  knows(masterKeyId: string): boolean {
+    return this.masters.has(masterKeyId)
+  }
+
+  /**
+   * Goes on with the keys of a key file that was changed.
+   * @throws WrongMasterKey when the key that the database wants is not among them; the ring then stays as it was
+   */
+  async adopt(master: MasterKeys): Promise<void> {
+    const wanted = await wrappingKeyId(this.read)
+    const offered = [master.current, master.previous].flatMap(key => (key ? [keyFingerprint(key)] : []))
+    if (wanted !== null && !offered.includes(wanted)) throw wrongKey(offered, wanted)
+    this.take(master)
+  }
+
+  /**
+   * A key for one purpose (HKDF-SHA256, RFC 5869), the same in every hub of a database. It comes from a random key that is stored
+   * wrapped like a data key, so that it outlives the master key.
+   */
   derive(purpose: string): Uint8Array {
-    return deriveKey(this.masterKey, purpose)
+    if (!this.root) throw new Error('Keys are derived once the canary was checked.')
+    let key = this.derived.get(purpose)
+    if (!key) this.derived.set(purpose, (key = hkdf(this.root, purpose)))
+    return key
   }
 
   /** A keyed tag of a secret: tells whether two are equal, and nothing else. */
-  readonly tag = (secret: string): string => `hmac:${Buffer.from(hmacSha256(this.tagKey, secret)).toString('hex').slice(0, 16)}`
+  readonly tag = (secret: string): string =>
+    `hmac:${Buffer.from(hmacSha256(this.derive('audit-tag'), secret))
+      .toString('hex')
+      .slice(0, 16)}`
 
   /** Seals `secret` for its place, as a step of the change that stores it; makes the workspace's key when it has none. */
   async seal(tx: Tx, place: Place, secret: string): Promise<string> {
-    const key = this.current.get(place.workspaceId) ?? (await this.currentKey(tx, place.workspaceId))
+    const key = await this.sealingKey(tx, place.workspaceId)
     const { nonce, sealed } = encrypt(key.key, Buffer.from(secret, 'utf8'), aad(place, key.id))
     return `bw1.${key.id}.${base64(nonce)}.${base64(sealed)}`
   }
@@ -77,85 +125,165 @@ export class KeyRing {
   }
 
   /**
-   * Leaves a canary at the first start, and refuses a start with another master key afterwards.
+   * Leaves a canary and the installation's key at the first start, and refuses a start with another master key afterwards.
+   * Until the transaction ends nobody can change which master key the database wants.
    * @throws WrongMasterKey
    */
   async checkCanary(tx: Tx): Promise<void> {
-    const [row] = await tx.select().from(instanceFacts).where(eq(instanceFacts.name, 'master_key_canary'))
-    if (row) {
-      const [keyId, nonce, sealed] = row.value.split('.')
-      if (keyId === this.masterKeyId) {
-        decrypt(this.derive('canary'), Buffer.from(nonce!, 'base64url'), Buffer.from(sealed!, 'base64url'), 'bw1|canary')
-        return
-      }
-      throw new WrongMasterKey(
-        `The master key is not the one this database was made with: it has fingerprint ${this.masterKeyId}, the database wants ${keyId}.`,
-      )
+    const found = () => keeping(tx.select().from(instanceFacts).where(eq(instanceFacts.name, canaryFact)))
+    let [row] = await found()
+    if (!row) {
+      await tx
+        .insert(instanceFacts)
+        .values({ name: canaryFact, value: this.canaryOf(this.currentId) })
+        .onConflictDoNothing()
+      // Who starts at the same moment may have been first.
+      ;[row] = await found()
     }
-    const { nonce, sealed } = encrypt(this.derive('canary'), Buffer.from('canary'), 'bw1|canary')
-    await tx
-      .insert(instanceFacts)
-      .values({ name: 'master_key_canary', value: `${this.masterKeyId}.${base64(nonce)}.${base64(sealed)}` })
-      .onConflictDoNothing()
+    const [keyId, nonce, sealed] = row!.value.split('.')
+    const master = this.masters.get(keyId!)
+    if (!master) throw wrongKey([...this.masters.keys()], keyId!)
+    decrypt(hkdf(master, 'canary'), Buffer.from(nonce!, 'base64url'), Buffer.from(sealed!, 'base64url'), 'bw1|canary')
+    this.root ??= await this.instanceKey(tx, keyId!)
   }
 
-  private async currentKey(tx: Tx, workspaceId: string): Promise<DataKey> {
-    const [row] = await tx
-      .select()
-      .from(dataKeys)
-      .where(eq(dataKeys.workspaceId, workspaceId))
-      .orderBy(desc(dataKeys.createdAt))
-      .limit(1)
-    if (row) {
-      const key = this.unwrap(row)
-      this.current.set(workspaceId, key)
-      return key
-    }
-    // Not remembered before the commit: a change that is undone takes its new key with it.
-    const made = { id: `dek_${base64(randomBytes(9)).replaceAll(/[-_]/g, 'x')}`, key: new Uint8Array(randomBytes(32)) }
-    const { nonce, sealed } = encrypt(this.masterKey, made.key, this.wrapAad(made.id, workspaceId))
-    await tx.insert(dataKeys).values({
-      id: made.id,
+  /** What the canary is when this master key wraps new data keys. */
+  canaryOf(masterKeyId: string): string {
+    const { nonce, sealed } = encrypt(hkdf(this.masters.get(masterKeyId)!, 'canary'), Buffer.from('canary'), 'bw1|canary')
+    return `${masterKeyId}.${base64(nonce)}.${base64(sealed)}`
+  }
+
+  /** Makes a data key of a workspace that is newer than all it has, and than `since`; what is sealed from now on is sealed under it. */
+  async addDataKey(tx: Tx, workspaceId: string, since = 0): Promise<DataKeyRow> {
+    const [newest] = await newestKey(tx, workspaceId)
+    // Two keys of one moment would leave open which of them is in use, here and in another hub.
+    return await this.storeKey(
+      tx,
+      `dek_${base64(randomBytes(9)).replaceAll(/[-_]/g, 'x')}`,
       workspaceId,
-      masterKeyId: this.masterKeyId,
-      wrapped: `${base64(nonce)}.${base64(sealed)}`,
-      createdAt: this.clock.now(),
-    })
-    return made
+      Math.max(this.clock.now(), since, (newest?.createdAt ?? 0) + 1),
+    )
+  }
+
+  /**
+   * A data key, wrapped by the current master key instead of the one it is wrapped by.
+   * @throws NotOpened
+   */
+  rewrap(row: DataKeyRow): Pick<DataKeyRow, 'masterKeyId' | 'wrapped'> {
+    return this.wrap(this.unwrap(row).key, row, this.currentId)
+  }
+
+  /**
+   * Opens a data key and keeps nothing of it.
+   * @throws NotOpened
+   */
+  check(row: DataKeyRow): void {
+    this.unwrap(row)
+  }
+
+  private take({ current, previous }: MasterKeys): void {
+    this.currentId = keyFingerprint(current)
+    this.masters = new Map([current, ...(previous ? [previous] : [])].map(key => [keyFingerprint(key), key]))
+  }
+
+  /**
+   * The key that seals: the newest of the workspace. It is asked for each time, since another process may have made a newer one,
+   * and kept from being deleted until what it sealed is committed.
+   */
+  private async sealingKey(tx: Tx, workspaceId: string): Promise<DataKey> {
+    const [row] = await keeping(newestKey(tx, workspaceId))
+    const young = row && this.clock.now() - row.createdAt < longestDataKeyMs ? row : await this.addDataKey(tx, workspaceId)
+    return this.byId.get(young.id) ?? this.remember(this.unwrap(young))
+  }
+
+  private async instanceKey(tx: Tx, masterKeyId: string): Promise<Uint8Array> {
+    const found = () => tx.select().from(dataKeys).where(eq(dataKeys.id, instanceKeyId))
+    let [row] = await found()
+    if (!row) {
+      await this.storeKey(tx, instanceKeyId, '', this.clock.now(), masterKeyId)
+      ;[row] = await found()
+    }
+    return this.unwrap(row!).key
+  }
+
+  private async storeKey(tx: Tx, id: string, workspaceId: string, createdAt: number, masterKeyId?: string): Promise<DataKeyRow> {
+    // The canary stays as it is until this is committed: no key is wrapped by a master key that is being left.
+    const wanted = masterKeyId ?? (await keptWrappingKeyId(tx)) ?? this.currentId
+    const row = { id, workspaceId, createdAt, ...this.wrap(new Uint8Array(randomBytes(32)), { id, workspaceId }, wanted) }
+    await tx.insert(dataKeys).values(row).onConflictDoNothing()
+    return row
   }
 
   private async keyById(id: string, read: Reader): Promise<DataKey> {
     const [row] = await read.select().from(dataKeys).where(eq(dataKeys.id, id))
     if (!row) throw new NotOpened('The sealed value names a key that is not in this database.')
-    return this.unwrap(row)
+    return this.remember(this.unwrap(row))
   }
 
-  private unwrap(row: { id: string; workspaceId: string; wrapped: string }): DataKey {
-    const [nonce, sealed] = row.wrapped.split('.')
-    const plain = decrypt(
-      this.masterKey,
-      Buffer.from(nonce!, 'base64url'),
-      Buffer.from(sealed!, 'base64url'),
-      this.wrapAad(row.id, row.workspaceId),
-    )
-    const key = { id: row.id, key: new Uint8Array(plain) }
-    this.byId.set(row.id, key)
+  private remember(key: DataKey): DataKey {
+    this.byId.set(key.id, key)
     return key
   }
 
-  private wrapAad(id: string, workspaceId: string): string {
-    return `bw1|dek|${id}|${workspaceId}|${this.masterKeyId}`
+  private wrap(key: Uint8Array, of: Pick<DataKeyRow, 'id' | 'workspaceId'>, masterKeyId: string) {
+    const { nonce, sealed } = encrypt(this.master(masterKeyId), key, wrapAad(of, masterKeyId))
+    return { masterKeyId, wrapped: `${base64(nonce)}.${base64(sealed)}` }
+  }
+
+  private unwrap(row: DataKeyRow): DataKey {
+    return { id: row.id, key: unwrapped(row, this.master(row.masterKeyId)) }
+  }
+
+  private master(id: string): Uint8Array {
+    const key = this.masters.get(id)
+    if (!key) throw new NotOpened(`A key in the database is wrapped by the master key ${id}, which is not in the key file.`)
+    return key
   }
 }
 
-/** 32 bytes for one purpose, derived from a master key (HKDF-SHA256, RFC 5869). */
-export const deriveKey = (masterKey: Uint8Array, purpose: string): Uint8Array =>
-  new Uint8Array(hkdfSync('sha256', masterKey, '', `bailiwick/${purpose}`, 32))
+/**
+ * What `KeyRing.derive` gives, for a command that has the key file and the stored row and runs no hub.
+ * @throws NotOpened
+ */
+export function derivedKey(masters: MasterKeys, row: Omit<DataKeyRow, 'createdAt'>, purpose: string): Uint8Array {
+  const master = [masters.current, masters.previous].find(key => key && keyFingerprint(key) === row.masterKeyId)
+  if (!master)
+    throw new NotOpened(`The key of the installation is wrapped by the master key ${row.masterKeyId}, which is not in the key file.`)
+  return hkdf(unwrapped(row, master), purpose)
+}
 
 /** Short public name of a key, safe to print. */
 export const keyFingerprint = (key: Uint8Array): string => sha256Hex(key).slice(0, 16)
 
+/** Fingerprint of the master key that wraps new data keys; null in an empty database. */
+export async function wrappingKeyId(read: Reader): Promise<string | null> {
+  const [row] = await read.select().from(instanceFacts).where(eq(instanceFacts.name, canaryFact))
+  return row?.value.split('.')[0] ?? null
+}
+
+async function keptWrappingKeyId(tx: Tx): Promise<string | null> {
+  const [row] = await keeping(tx.select().from(instanceFacts).where(eq(instanceFacts.name, canaryFact)))
+  return row?.value.split('.')[0] ?? null
+}
+
+const newestKey = (tx: Tx, workspaceId: string) =>
+  tx.select().from(dataKeys).where(eq(dataKeys.workspaceId, workspaceId)).orderBy(desc(dataKeys.createdAt)).limit(1)
+
+const wrongKey = (have: string[], wanted: string) =>
+  new WrongMasterKey(
+    `The master key is not the one this database was made with: it has fingerprint ${have.join(' or ')}, the database wants ${wanted}.`,
+  )
+
+const hkdf = (key: Uint8Array, purpose: string) => new Uint8Array(hkdfSync('sha256', key, '', `bailiwick/${purpose}`, 32))
 const aad = (place: Place, keyId: string) => `bw1|${place.table}|${place.column}|${place.row}|${place.workspaceId}|${keyId}`
+const wrapAad = (of: Pick<DataKeyRow, 'id' | 'workspaceId'>, masterKeyId: string) =>
+  `bw1|dek|${of.id}|${of.workspaceId}|${masterKeyId}`
+function unwrapped(row: Omit<DataKeyRow, 'createdAt'>, master: Uint8Array): Uint8Array {
+  const [nonce, sealed] = row.wrapped.split('.')
+  const aadText = wrapAad(row, row.masterKeyId)
+  return new Uint8Array(decrypt(master, Buffer.from(nonce!, 'base64url'), Buffer.from(sealed ?? '', 'base64url'), aadText))
+}
+
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 function encrypt(key: Uint8Array, plain: Uint8Array, aadText: string): { nonce: Buffer; sealed: Buffer } {

@@ -6,6 +6,7 @@ import commands from './commands.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
+import keys from './keys.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
@@ -36,6 +37,7 @@ export const pages: readonly Page[] = [
   page('settings', settings),
   page('commands', commands),
   page('storage', storage),
+  page('keys', keys),
   page('problems', problems),
   page('architecture', architecture),
   page('dependencies', dependencies),

@@ -94,7 +94,7 @@ async function masterKeyFits(hub: Hub): Promise<string | null> {
     .select({ value: instanceFacts.value })
     .from(instanceFacts)
     .where(eq(instanceFacts.name, 'master_key_canary'))
-  return row?.value.split('.')[0] === hub.keys.masterKeyId ? null : 'The master key is not the one this database was made with.'
+  return hub.keys.knows(row?.value.split('.')[0] ?? '') ? null : 'The master key is not the one this database was made with.'
 }
 
 async function jobsMove(hub: Hub, worker: Worker): Promise<string | null> {

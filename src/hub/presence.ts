@@ -24,7 +24,9 @@ export async function joinHubs(hub: Hub, host: string): Promise<void> {
     const away = last?.seenAt == null ? 0 : now - Number(last.seenAt)
     // SQLite has one hub at a time: whoever else is listed is gone, and its leases with it.
     await tx.delete(hubs).where(isPostgres ? lt(hubs.seenAt, now - deadMs) : ne(hubs.id, hub.id))
-    await tx.insert(hubs).values({ id: hub.id, host, version, startedAt: now, seenAt: now })
+    // A rotation of the master key sees this hub from now on, or was done before: then the key that is wanted is looked at again.
+    await hub.keys.checkCanary(tx)
+    await tx.insert(hubs).values({ id: hub.id, host, version, startedAt: now, seenAt: now, masterKeyId: hub.keys.masterKeyId })
     const jobs = await reap(tx, hub)
     return { result: { away, moved: away >= leastDowntimeMs ? await extendDueTimes(tx, now, away) : 0, jobs } }
   })
@@ -44,13 +46,13 @@ export async function renewPresence(hub: Hub): Promise<number> {
     const [mine] = await tx.select({ seenAt: hubs.seenAt }).from(hubs).where(eq(hubs.id, hub.id))
     const gap = now - Number(mine?.seenAt ?? now)
     if (gap < leastDowntimeMs) {
-      await tx.update(hubs).set({ seenAt: now }).where(eq(hubs.id, hub.id))
+      await tx.update(hubs).set({ seenAt: now, masterKeyId: hub.keys.masterKeyId }).where(eq(hubs.id, hub.id))
       return { result: 0 }
     }
     await takeTurns(tx)
     const [last] = await tx.select({ seenAt: max(hubs.seenAt) }).from(hubs)
     const away = now - Number(last?.seenAt ?? now)
-    await tx.update(hubs).set({ seenAt: now }).where(eq(hubs.id, hub.id))
+    await tx.update(hubs).set({ seenAt: now, masterKeyId: hub.keys.masterKeyId }).where(eq(hubs.id, hub.id))
     return { result: away >= leastDowntimeMs ? await extendDueTimes(tx, now, away) : 0 }
   })
 }
@@ -58,7 +60,7 @@ export async function renewPresence(hub: Hub): Promise<number> {
 export async function leaveHubs(hub: Hub): Promise<void> {
   await record(hub, async tx => {
     // The row stays as the mark of when somebody was last there.
-    await tx.update(hubs).set({ seenAt: hub.clock.now() }).where(eq(hubs.id, hub.id))
+    await tx.update(hubs).set({ seenAt: hub.clock.now(), masterKeyId: null }).where(eq(hubs.id, hub.id))
     return { result: undefined }
   })
 }

@@ -43,7 +43,7 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
     log,
     store,
     read: store.read,
-    keys: new KeyRing(key.key, store.read, clock),
+    keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
     jobSignal: new JobSignal(),
     eventJobs,
     baseUrl: baseUrl(config, config.listen.port),

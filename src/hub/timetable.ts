@@ -15,11 +15,13 @@ import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
+import { renewMasterKey } from './keys/renew'
 import { renewPresence } from './presence'
 
 /** When anything runs by itself: the whole schedule. Each entry may run in every hub at once, so each only claims, renews or deletes. */
 export function startTimetable(hub: Hub, worker: Worker, listening: Listening): () => void {
   const entries: { name: string; pattern: string; run(): Promise<unknown> }[] = [
+    { name: 'renew-master-key', pattern: '* * * * * *', run: () => renewMasterKey(hub) },
     { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
     {
       name: 'catch-up',

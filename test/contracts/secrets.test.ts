@@ -93,6 +93,7 @@ test('edits that open secrets under a key not yet known wait for no second conne
   // As a hub that has just started and has two connections, with every edit begun before the first key is known.
   const store = isPostgres ? await openPostgres(config.databaseUrl!, 2) : w.hub.store
   const hub: Hub = { ...w.hub, store, read: store.read, keys: new KeyRing(new Uint8Array(32).fill(7), store.read, w.clock) }
+  await record(hub, async tx => ({ result: await hub.keys.checkCanary(tx) }))
   const ctx: Ctx = {
     hub,
     workspaceId: w.acme.workspaceId,

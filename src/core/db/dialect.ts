@@ -22,3 +22,8 @@ export function locking<Q>(query: Q, held: 'wait' | 'skip' = 'wait'): Q {
   if (!isPostgres) return query
   return (query as { for(strength: 'update', config: object): Q }).for('update', held === 'skip' ? { skipLocked: true } : {})
 }
+
+/** The query with its rows kept from being changed or deleted until the transaction ends; others may keep them so too. */
+export function keeping<Q>(query: Q): Q {
+  return isPostgres ? (query as { for(strength: 'share'): Q }).for('share') : query
+}

@@ -14,6 +14,8 @@ export const hubs = table('hubs', {
   version: text('version').notNull(),
   startedAt: time('started_at').notNull(),
   seenAt: time('seen_at').notNull(),
+  // Fingerprint of the first key of its key file; null once it has left.
+  masterKeyId: text('master_key_id'),
 })
 
 /** Gapless numbers. Raising one inside a transaction also makes the transactions that raise it take turns. */
@@ -168,7 +170,7 @@ export const idempotencyKeys = table(
   t => [primaryKey({ columns: [t.workspaceId, t.method, t.path, t.key] }), index('idempotency_keys_created').on(t.createdAt)],
 )
 
-/** Keys that seal a workspace's secrets, each wrapped by the master key. */
+/** Keys that seal a workspace's secrets, each wrapped by the master key; the one without a workspace is the installation's. */
 export const dataKeys = table(
   'data_keys',
   {

@@ -1,0 +1,44 @@
+import { getTableName } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Place } from '../../core/secrets'
+import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
+import { webhookEndpoints } from '../../features/webhooks/tables'
+
+/** A column of sealed values: what the keys are counted, verified and renewed by. */
+export interface SealedColumn {
+  table: SQLiteTable
+  column: SQLiteColumn
+  /** The column's name in the table's definition, which an update is written with. */
+  property: string
+  /** The primary key. */
+  row: SQLiteColumn
+  workspaceId: SQLiteColumn
+  /** `table.column`, as people are told of it. */
+  name: string
+  place(row: string, workspaceId: string): Place
+}
+
+/** Every column of sealed values. One that is missing here would be lost when its key is deleted: a test holds the schema against it. */
+export const sealedColumns: readonly SealedColumn[] = [
+  sealed(heartbeats, 'uuidSealed', heartbeats.id),
+  sealed(pingKeys, 'keySealed', pingKeys.workspaceId),
+  sealed(webhookEndpoints, 'secretSealed', webhookEndpoints.id),
+]
+
+function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(
+  table: T,
+  property: keyof T['$inferSelect'] & string,
+  row: SQLiteColumn,
+): SealedColumn {
+  const column = (table as unknown as Record<string, SQLiteColumn>)[property]!
+  const tableName = getTableName(table)
+  return {
+    table,
+    column,
+    property,
+    row,
+    workspaceId: table.workspaceId,
+    name: `${tableName}.${column.name}`,
+    place: (id, workspaceId) => ({ table: tableName, column: column.name, row: id, workspaceId }),
+  }
+}

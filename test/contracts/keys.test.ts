@@ -1,0 +1,197 @@
+import { expect, test } from 'bun:test'
+import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { eq } from 'drizzle-orm'
+import { jobContext, record, systemActor } from '../../src/core/change'
+import { masterKeyFile } from '../../src/core/config'
+import { dataKeys, hubs } from '../../src/core/db/tables'
+import { loadMasterKey, replaceMasterKeys } from '../../src/core/master-key'
+import { keyFingerprint, KeyRing, longestDataKeyMs, NotOpened, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
+import { heartbeats } from '../../src/features/heartbeats/tables'
+import { renewMasterKey } from '../../src/hub/keys/renew'
+import { dataRotation, rotateData } from '../../src/hub/keys/rotate-data'
+import { masterRotation, rotateMaster } from '../../src/hub/keys/rotate-master'
+import { sealedColumns } from '../../src/hub/keys/sealed-columns'
+import { countByKey } from '../../src/hub/keys/sealed-values'
+import { verifyKeys } from '../../src/hub/keys/verify'
+import { renewPresence } from '../../src/hub/presence'
+import { world, type World } from '../support/world'
+
+const by = { actor: systemActor('test'), context: jobContext }
+const silent = () => {}
+const oldKey = new Uint8Array(32).fill(7)
+const newKey = new Uint8Array(32).fill(9)
+const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
+
+/** One value of each sealed column. */
+async function sealSome(w: World): Promise<{ beat: any; key: any }> {
+  const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'beat', schedule })).body
+  await w.acme.call('POST', '/v1/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['monitor.alert'] })
+  await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
+  return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
+}
+
+/** A rotation that never waits: the hub of the world reads its key file and reports in between. */
+const rotation = (w: World) => rotateMaster(w.hub, { by, newKey, waitMs: 0, tell: silent })
+const reread = async (w: World) => {
+  await renewMasterKey(w.hub)
+  await renewPresence(w.hub)
+}
+
+test('every column of sealed values is in the list that rotations go by', async () => {
+  const files = [...new Bun.Glob('src/**/tables.ts').scanSync('.')]
+  const found: string[] = []
+  for (const file of files) {
+    for (const table of Object.values((await import(`../../${file}`)) as object)) {
+      if (!is(table, Table)) continue
+      for (const column of Object.values(getTableColumns(table)))
+        if (column.name.endsWith('_sealed')) found.push(`${getTableName(table)}.${column.name}`)
+    }
+  }
+  expect(found.length).toBeGreaterThanOrEqual(3)
+  expect(sealedColumns.map(one => one.name).sort()).toEqual(found.sort())
+})
+
+test('a sealed column binds its values to the place that the feature sealed them for', async () => {
+  const w = await world()
+  await sealSome(w)
+  const found = await verifyKeys(w.hub, by)
+  expect(found.failures).toEqual([])
+  expect(new Set(found.counts.map(one => one.column))).toEqual(new Set(sealedColumns.map(one => one.name)))
+})
+
+test('a rotation of the master key waits for a hub that lacks it, names it, and goes on when it has it', async () => {
+  const w = await world()
+  const { beat } = await sealSome(w)
+  const file = masterKeyFile(w.hub.config)
+  await w.acme.call('POST', '/v1/heartbeats', { name: 'second', schedule })
+  const cursor: string = (await w.acme.call('GET', '/v1/heartbeats?limit=1')).body.pagination.next_cursor
+  const before = w.hub.keys.tag('secret')
+  // Another hub, on a machine whose key file nobody has changed yet.
+  const now = w.clock.now()
+  await record(w.hub, async tx => ({
+    result: await tx
+      .insert(hubs)
+      .values({ id: 'hub_far', host: 'far', version: '1', startedAt: now, seenAt: now, masterKeyId: keyFingerprint(oldKey) }),
+  }))
+  await expect(rotation(w)).rejects.toThrow(/have not read the key .*far \(hub_far\) has/)
+  expect(loadMasterKey(file, false)).toEqual({ key: Buffer.from(newKey), previous: Buffer.from(oldKey), made: false })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await wrappingKeyId(w.hub.read)).toBe(keyFingerprint(oldKey))
+  // New data keys are still wrapped by the key that every hub has.
+  const fresh = await record(w.hub, async tx => ({ result: await w.hub.keys.addDataKey(tx, w.rival.workspaceId) }))
+  expect(fresh.masterKeyId).toBe(keyFingerprint(oldKey))
+
+  expect((await masterRotation(w.hub)).steps).toEqual(['adopt', 'rewrap', 'drop previous'])
+  await reread(w)
+  await record(w.hub, async tx => ({
+    result: await tx
+      .update(hubs)
+      .set({ masterKeyId: keyFingerprint(newKey) })
+      .where(eq(hubs.id, 'hub_far')),
+  }))
+  expect(await rotateMaster(w.hub, { by, waitMs: 0, tell: silent })).toBe(keyFingerprint(newKey))
+  expect(readFileSync(file, 'utf8')).toBe(`${Buffer.from(newKey).toString('base64')}\n`)
+  expect(await w.hub.read.$count(dataKeys, eq(dataKeys.masterKeyId, keyFingerprint(oldKey)))).toBe(0)
+  await reread(w)
+  expect(w.hub.keys.knows(keyFingerprint(oldKey))).toBe(false)
+  expect((await verifyKeys(w.hub, by)).failures).toEqual([])
+  expect((await w.acme.call('GET', `/v1/heartbeats/${beat.id}`)).body.uuid).toBe(beat.uuid)
+
+  // What was derived outlives the master key.
+  expect(w.hub.keys.tag('secret')).toBe(before)
+  expect((await w.acme.call('GET', `/v1/heartbeats?limit=1&cursor=${cursor}`)).status).toBe(200)
+  expect(await w.audited()).toEqual(expect.arrayContaining(['account.master_key.rotate', 'account.master_key.retire']))
+  // A process that starts with the old key alone is refused.
+  const stale = new KeyRing(oldKey, w.hub.read, w.clock)
+  await expect(record(w.hub, async tx => ({ result: await stale.checkCanary(tx) }))).rejects.toBeInstanceOf(WrongMasterKey)
+})
+
+test('a hub keeps its keys when the file is changed to one that does not fit', async () => {
+  const w = await world()
+  const file = masterKeyFile(w.hub.config)
+  writeFileSync(file, `${Buffer.from(newKey).toString('base64')}\n`)
+  await renewMasterKey(w.hub)
+  expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(oldKey))
+  writeFileSync(file, 'half of a li')
+  await renewMasterKey(w.hub)
+  expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(oldKey))
+  writeFileSync(file, `${Buffer.from(newKey).toString('base64')}\n${Buffer.from(oldKey).toString('hex')}\n`)
+  await renewMasterKey(w.hub)
+  expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(newKey))
+})
+
+test('a key file with a second line that is no key, or a third, stops the start', async () => {
+  const w = await world()
+  const file = masterKeyFile(w.hub.config)
+  const line = Buffer.from(oldKey).toString('base64')
+  writeFileSync(file, `${line}\nshort\n`)
+  expect(() => loadMasterKey(file, false)).toThrow(/on its second line/)
+  writeFileSync(file, `${line}\n${line}\n${line}\n`)
+  expect(() => loadMasterKey(file, false)).toThrow(/has 3 lines/)
+  replaceMasterKeys(file, { current: newKey, previous: oldKey })
+  expect(loadMasterKey(file, false).previous).toEqual(Buffer.from(oldKey))
+})
+
+test('a rotation of data keys seals every value anew and deletes the keys before', async () => {
+  const w = await world()
+  const { beat, key } = await sealSome(w)
+  const before = await countByKey(w.hub.read)
+  const plan = await dataRotation(w.hub)
+  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 4, keys: 2 })
+  expect(await countByKey(w.hub.read)).toEqual(before)
+  const done = await rotateData(w.hub, { by, graceMs: 0, tell: silent })
+  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 4, keys: 2 })
+  const after = await countByKey(w.hub.read)
+  expect([...after.keys()].filter(id => before.has(id))).toEqual([])
+  expect((await w.hub.read.select().from(dataKeys)).map(row => row.id).sort()).toEqual(['dek_instance', ...after.keys()].sort())
+  expect((await verifyKeys(w.hub, by)).failures).toEqual([])
+  expect((await w.acme.call('GET', `/v1/heartbeats/${beat.id}`)).body).toEqual(beat)
+  expect((await w.acme.call('GET', '/v1/heartbeats/ping-key')).body).toEqual(key)
+  expect(await w.audited()).toEqual(expect.arrayContaining(['account.data_keys.rotate', 'account.secrets.verify']))
+})
+
+test('a rotation of one workspace leaves the others as they are', async () => {
+  const w = await world()
+  await sealSome(w)
+  const theirs = async () =>
+    (await w.hub.read.select().from(dataKeys).where(eq(dataKeys.workspaceId, w.rival.workspaceId))).map(row => row.id)
+  const before = await theirs()
+  await rotateData(w.hub, { by, workspaceId: w.acme.workspaceId, graceMs: 0, tell: silent })
+  expect(await theirs()).toEqual(before)
+})
+
+test('what does not open is told of by its place, and its key is kept', async () => {
+  const w = await world()
+  const { beat } = await sealSome(w)
+  const [row] = await w.hub.read.select().from(heartbeats).where(eq(heartbeats.id, beat.id))
+  await record(w.hub, async tx => ({
+    result: await tx
+      .update(heartbeats)
+      .set({ uuidSealed: `${row!.uuidSealed.slice(0, -4)}AAAA` })
+      .where(eq(heartbeats.id, beat.id)),
+  }))
+  const found = await verifyKeys(w.hub, by)
+  expect(found.failures).toEqual([
+    expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The sealed value does not open`),
+  ])
+  expect(found.values).toBe(3)
+  expect(await w.audited()).toContain('account.secrets.verify failure')
+  await expect(rotateData(w.hub, { by, graceMs: 0, tell: silent })).rejects.toBeInstanceOf(NotOpened)
+  const keyId = row!.uuidSealed.split('.')[1]!
+  expect(await w.hub.read.$count(dataKeys, eq(dataKeys.id, keyId))).toBe(1)
+})
+
+test('a data key that is a year old seals nothing new', async () => {
+  const w = await world()
+  await sealSome(w)
+  const mine = () => w.hub.read.$count(dataKeys, eq(dataKeys.workspaceId, w.rival.workspaceId))
+  w.clock.advance(longestDataKeyMs - 1)
+  await w.rival.call('POST', '/v1/heartbeats', { name: 'before', schedule })
+  expect(await mine()).toBe(1)
+  w.clock.advance(1)
+  await w.rival.call('POST', '/v1/heartbeats', { name: 'after', schedule })
+  await w.rival.call('POST', '/v1/heartbeats', { name: 'after that', schedule })
+  expect(await mine()).toBe(2)
+  expect((await verifyKeys(w.hub, by)).failures).toEqual([])
+})
