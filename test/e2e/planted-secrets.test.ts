@@ -1,0 +1,119 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { call, fullToken, installation, startHub, until, type Installation } from '../support/binary'
+import { rowsOf } from '../support/database'
+import { receiver, stopReceivers } from '../support/receiver'
+
+const password = 'planted correct horse battery'
+const marker = 'planted marker that is no secret'
+const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+
+afterAll(stopReceivers)
+
+test('no secret can be read in the database, its log, a copy of it, or the log of the hub', async () => {
+  await using here = await installation()
+  await using hub = await startHub(here)
+  const token = await fullToken(here)
+  const seen = receiver()
+  const made = await here.run(['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator'], {
+    input: `${password}\n`,
+  })
+  expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: '' })
+
+  const planted: Record<string, string> = { token, password }
+  const signedIn = await fetch(`${hub.url}/v1/sessions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password }),
+  })
+  expect(signedIn.status).toBe(201)
+  planted['session cookie'] = /^[^=]+=([^;]+)/.exec(signedIn.headers.get('set-cookie')!)![1]!
+  // Under keys, so that answers are stored for those who ask again.
+  const once = async (path: string, body: object) => {
+    const answer = await fetch(`${hub.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': `key-of-${path}` },
+      body: JSON.stringify(body),
+    })
+    expect([path, answer.status]).toEqual([path, 201])
+    return (await answer.json()) as any
+  }
+  planted['second token'] = (await once('/v1/tokens', { name: 'second', mode: 'read_only' })).token
+  const beat = await once('/v1/heartbeats', { name: 'beat', description: marker, schedule })
+  planted['heartbeat UUID'] = beat.uuid
+  planted['rotated heartbeat UUID'] = (await call(hub, token, 'POST', `/v1/heartbeats/${beat.id}/rotate`)).body.uuid
+  planted['ping key'] = (await call(hub, token, 'GET', '/v1/heartbeats/ping-key')).body.ping_key
+  planted['rotated ping key'] = (await call(hub, token, 'POST', '/v1/heartbeats/ping-key/rotate')).body.ping_key
+  const own = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
+  planted['webhook secret'] = (await once('/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'] })).secret
+  planted['webhook secret of a customer'] = own
+  expect((await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], secret: own })).status).toBe(201)
+  for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
+
+  // Each is used once, in ways that are written down: pings, an alert that is delivered, edits, a wrong password.
+  expect((await fetch(`${hub.url}/ping/${planted['rotated heartbeat UUID']}/fail`)).status).toBe(200)
+  expect((await fetch(`${hub.url}/ping/${planted['rotated ping key']}/beat`)).status).toBe(200)
+  await fetch(`${hub.url}/ping/${planted['heartbeat UUID']}`)
+  await fetch(`${hub.url}/v1/heartbeats`, { headers: { cookie: signedIn.headers.get('set-cookie')!.split(';')[0]! } })
+  await call(hub, planted['second token']!, 'GET', '/v1/heartbeats')
+  await call(hub, token, 'PATCH', `/v1/heartbeats/${beat.id}`, { description: `${marker}, edited` })
+  await until('the deliveries', async () => seen.received.length >= 2)
+  await using rows = rowsOf(here)
+  await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0)
+
+  expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
+  const copies = await everyCopy(here)
+  expect(Object.keys(copies).length).toBeGreaterThan(0)
+  // What is no secret is found wherever rows are, so that a look that sees nothing would be noticed.
+  for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
+  copies['the log of the hub'] = Buffer.from(hub.err())
+  const found = Object.entries(copies).flatMap(([name, bytes]) =>
+    Object.entries(planted).flatMap(([what, secret]) =>
+      formsOf(secret).flatMap(form => (bytes.includes(form) ? [`${what} is in ${name}`] : [])),
+    ),
+  )
+  expect(found).toEqual([])
+}, 60_000)
+
+/** All bytes that the installation keeps: the files of SQLite while the hub runs and a copy made of them, or every row of PostgreSQL. */
+async function everyCopy(here: Installation): Promise<Record<string, Buffer>> {
+  if (here.env.BAILIWICK_DATABASE_URL) {
+    await using rows = rowsOf(here)
+    const tables = await rows.all<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = current_schema()`,
+    )
+    const lines: string[] = []
+    for (const { name } of tables) {
+      // A bytea is written in hex by the server: formsOf has that form of each secret.
+      for (const { line } of await rows.all<{ line: string }>(`select "${name}"::text as line from "${name}"`)) lines.push(line)
+    }
+    return { 'the rows of PostgreSQL': Buffer.from(lines.join('\n')) }
+  }
+  const file = join(here.folder, 'bailiwick.db')
+  const copy = join(here.folder, 'copy.db')
+  const db = new Database(file)
+  db.run('PRAGMA busy_timeout=5000')
+  const wal = readFileSync(`${file}-wal`)
+  db.run('vacuum into ?', [copy])
+  const copied = { 'the log of SQLite': wal, 'a copy': readFileSync(copy) }
+  db.run('PRAGMA wal_checkpoint(PASSIVE)')
+  const whole = readFileSync(file)
+  db.close()
+  return { ...copied, 'the database file': whole, ...(existsSync(`${file}-journal`) && { journal: readFileSync(`${file}-journal`) }) }
+}
+
+/** A secret as it may stand in a file: as text, its bytes, and both in hex and base64. */
+function formsOf(secret: string): (string | Buffer)[] {
+  const bytes = Buffer.from(secret)
+  const decoded = Buffer.from(secret.replace(/^[a-z]+_([a-z]+_)?/, ''), 'base64')
+  const forms = [bytes, ...(decoded.length >= 16 ? [decoded] : [])]
+  return [
+    secret.replaceAll('-', ''),
+    ...forms,
+    ...forms.flatMap(form => [form.toString('hex'), form.toString('hex').toUpperCase(), form.toString('base64'), form.toString('base64url')]),
+  ]
+}
+
+const keyFile = (here: Installation): string => here.env.BAILIWICK_MASTER_KEY_FILE ?? join(here.folder, 'master.key')
