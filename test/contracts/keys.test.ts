@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { getTableColumns, getTableName, is, Table } from 'drizzle-orm'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import { jobContext, record, systemActor } from '../../src/core/change'
 import { masterKeyFile } from '../../src/core/config'
+import { lockFile } from '../../src/core/db/file-lock'
 import { dataKeys, hubs } from '../../src/core/db/tables'
 import { loadMasterKey, replaceMasterKeys } from '../../src/core/master-key'
 import { keyFingerprint, KeyRing, longestDataKeyMs, NotOpened, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
@@ -105,6 +106,17 @@ test('a rotation of the master key waits for a hub that lacks it, names it, and 
   // A process that starts with the old key alone is refused.
   const stale = new KeyRing(oldKey, w.hub.read, w.clock)
   await expect(record(w.hub, async tx => ({ result: await stale.checkCanary(tx) }))).rejects.toBeInstanceOf(WrongMasterKey)
+})
+
+test('two rotations of one key file do not run at once', async () => {
+  const w = await world()
+  const file = masterKeyFile(w.hub.config)
+  const before = readFileSync(file, 'utf8')
+  const unlock = lockFile(`${realpathSync(file)}.lock`)!
+  await expect(rotation(w)).rejects.toThrow(/Another rotation of the master key is under way/)
+  expect(readFileSync(file, 'utf8')).toBe(before)
+  unlock()
+  await expect(rotation(w)).rejects.toThrow(/have not read the key/)
 })
 
 test('a hub keeps its keys when the file is changed to one that does not fit', async () => {

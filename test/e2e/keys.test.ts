@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyFingerprint } from '../../src/core/secrets'
-import { fullToken, installation, program, startHub, until, type HubProcess, type Installation } from '../support/binary'
+import { call, fullToken, installation, program, startHub, until, type HubProcess, type Installation } from '../support/binary'
 import { rowsOf, type Rows } from '../support/database'
 import { halfWritten } from '../support/half-written'
 import { receiver, stopReceivers } from '../support/receiver'
@@ -83,6 +83,41 @@ test('a rotation of the master key that is killed goes on when it is run again',
   expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
 }, 60_000)
 
+test.skipIf(!process.env.BAILIWICK_DATABASE_URL)(
+  'a hub with a key file of its own is waited for, by name',
+  async () => {
+    await using here = await installation()
+    const [first, second] = [keyFile(here), join(here.folder, 'second.key')]
+    copyFileSync(first, second)
+    await using near = await startHub(here)
+    await using far = await startHub(here, { env: { BAILIWICK_MASTER_KEY_FILE: second } })
+    await using rows = rowsOf(here)
+    const token = await fullToken(here)
+    const old = fingerprints(first)
+    const late = await here.run(['keys', 'rotate-master', '--wait', '3s'])
+    expect(late.code).toBe(1)
+    expect(late.err).toMatch(/These hubs have not read the key [0-9a-f]{16}: \S+ \(hub_\w+\) has [0-9a-f]{16}\. Put both lines/)
+    // Meanwhile both go on, and what one of them seals the other opens.
+    const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
+    for (const [makes, reads] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      const made = (await call(makes, token, 'POST', '/v1/heartbeats', { name: 'beat', schedule })).body
+      expect((await call(reads, token, 'GET', `/v1/heartbeats/${made.id}`)).body.uuid).toBe(made.uuid)
+    }
+    expect((await rows.all(`select id from data_keys where master_key_id <> '${old[0]}'`)).length).toBe(0)
+    const ended = here.run(['keys', 'rotate-master', '--wait', '20s'])
+    await Bun.sleep(500)
+    copyFileSync(first, second)
+    expect(await ended).toMatchObject({ code: 0, err: '' })
+    expect(await rows.all(`select id from data_keys where master_key_id = '${old[0]}'`)).toEqual([])
+    for (const hub of [near, far]) expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
+    expect(near.err() + far.err()).not.toContain('NotOpened')
+  },
+  60_000,
+)
+
 test('a rotation of data keys killed in the middle goes on when it is run again, under load', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
@@ -101,7 +136,9 @@ test('a rotation of data keys killed in the middle goes on when it is run again,
   })
   // Batches go by id, and what the traffic makes anew has the highest: the first of all tells that the first batch is done.
   const renewed = await until('the first batch', async () => {
-    const [first] = await rows.all<{ key: string }>('select substr(uuid_sealed, 5, 16) as key from heartbeats order by id limit 1')
+    const [first] = await rows.all<{ key: string }>(
+      'select substr(uuid_sealed, 5, 16) as key from heartbeats order by id limit 1',
+    )
     return first!.key !== before[0] && first!.key
   })
   run.kill('SIGKILL')
@@ -173,7 +210,9 @@ async function traffic(here: Installation, hub: HubProcess, more = 0) {
       expect(traffic.surprises).toEqual([])
       expect(await traffic.lost(rows)).toEqual([])
       expect(await halfWritten(rows)).toEqual([])
-      const deliveries = await rows.all<{ status: string; message_id: string }>('select status, message_id from webhook_deliveries')
+      const deliveries = await rows.all<{ status: string; message_id: string }>(
+        'select status, message_id from webhook_deliveries',
+      )
       expect(deliveries.length).toBeGreaterThan(10)
       expect(deliveries.filter(one => one.status !== 'delivered')).toEqual([])
       const received = new Set(seen.received.map(one => one.headers.get('webhook-id')))
@@ -186,7 +225,10 @@ async function traffic(here: Installation, hub: HubProcess, more = 0) {
 const keyFile = (here: Installation): string => here.env.BAILIWICK_MASTER_KEY_FILE ?? join(here.folder, 'master.key')
 
 const fingerprints = (file: string): string[] =>
-  readFileSync(file, 'utf8').trimEnd().split('\n').map(line => keyFingerprint(Buffer.from(line, 'base64')))
+  readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map(line => keyFingerprint(Buffer.from(line, 'base64')))
 
 /** Data keys of workspaces; the installation's own is not among them. */
 const keyIds = async (rows: Rows) =>

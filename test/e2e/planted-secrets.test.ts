@@ -17,9 +17,12 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   await using hub = await startHub(here)
   const token = await fullToken(here)
   const seen = receiver()
-  const made = await here.run(['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator'], {
-    input: `${password}\n`,
-  })
+  const made = await here.run(
+    ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator'],
+    {
+      input: `${password}\n`,
+    },
+  )
   expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: '' })
 
   const planted: Record<string, string> = { token, password }
@@ -49,7 +52,9 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   const own = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
   planted['webhook secret'] = (await once('/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'] })).secret
   planted['webhook secret of a customer'] = own
-  expect((await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], secret: own })).status).toBe(201)
+  expect(
+    (await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], secret: own })).status,
+  ).toBe(201)
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
   // Each is used once, in ways that are written down: pings, an alert that is delivered, edits, a wrong password.
@@ -101,7 +106,11 @@ async function everyCopy(here: Installation): Promise<Record<string, Buffer>> {
   db.run('PRAGMA wal_checkpoint(PASSIVE)')
   const whole = readFileSync(file)
   db.close()
-  return { ...copied, 'the database file': whole, ...(existsSync(`${file}-journal`) && { journal: readFileSync(`${file}-journal`) }) }
+  return {
+    ...copied,
+    'the database file': whole,
+    ...(existsSync(`${file}-journal`) && { journal: readFileSync(`${file}-journal`) }),
+  }
 }
 
 /** A secret as it may stand in a file: as text, its bytes, and both in hex and base64. */
@@ -112,7 +121,12 @@ function formsOf(secret: string): (string | Buffer)[] {
   return [
     secret.replaceAll('-', ''),
     ...forms,
-    ...forms.flatMap(form => [form.toString('hex'), form.toString('hex').toUpperCase(), form.toString('base64'), form.toString('base64url')]),
+    ...forms.flatMap(form => [
+      form.toString('hex'),
+      form.toString('hex').toUpperCase(),
+      form.toString('base64'),
+      form.toString('base64url'),
+    ]),
   ]
 }
 

@@ -1,8 +1,10 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import { randomBytes } from 'node:crypto'
+import { realpathSync } from 'node:fs'
 import { record } from '../../core/change'
 import { masterKeyFile } from '../../core/config'
 import { locking } from '../../core/db/dialect'
+import { lockFile } from '../../core/db/file-lock'
 import { dataKeys, instanceFacts } from '../../core/db/tables'
 import type { Hub } from '../../core/hub'
 import { loadMasterKey, replaceMasterKeys, type MasterKeys } from '../../core/master-key'
@@ -64,15 +66,26 @@ export async function masterRotation(hub: Hub, newKey?: Uint8Array): Promise<Mas
 /**
  * Puts a new master key in the place of the old, while hubs run. It may be killed at any moment: run again, it goes on where it was.
  * @returns fingerprint of the key that is now the only one
- * @throws RotationHalted when the key file cannot be written, or a running hub does not read the new key in time
+ * @throws RotationHalted when the key file cannot be written, another rotation is under way on this machine, or a running hub does
+ *   not read the new key in time
  */
 export async function rotateMaster(hub: Hub, options: RotateMasterOptions): Promise<string> {
+  const unlock = lockKeyFile(masterKeyFile(hub.config))
+  try {
+    return await rotate(hub, options)
+  } finally {
+    unlock()
+  }
+}
+
+async function rotate(hub: Hub, options: RotateMasterOptions): Promise<string> {
   const { by, waitMs, tell } = options
   const { file, keys, steps } = await masterRotation(hub, options.newKey)
   if (steps[0] === 'new key') {
     const next = { current: options.newKey ?? new Uint8Array(randomBytes(32)), previous: keys.current }
-    writeKeys(file, next, `Write the new key before the line in ${file} by other means, and run this again.`)
+    // Before it is written: what the database wants must be among them.
     await hub.keys.adopt(next)
+    writeKeys(file, next, `Write the new key before the line in ${file} by other means, and run this again.`)
     tell(`${file} now begins with the key ${hub.keys.masterKeyId}; the one before it is its second line.`)
   }
   const id = hub.keys.masterKeyId
@@ -149,6 +162,19 @@ async function rewrapAll(hub: Hub, id: string): Promise<number> {
     if (rewrapped === 0) return done
     done += rewrapped
   }
+}
+
+/** Two that replace the file at once could each write over the key of the other. */
+function lockKeyFile(file: string): () => void {
+  let unlock: (() => void) | null
+  try {
+    unlock = lockFile(`${realpathSync(file)}.lock`)
+  } catch {
+    // In a folder that cannot be written the key file is not replaced either.
+    return () => {}
+  }
+  if (!unlock) throw new RotationHalted('Another rotation of the master key is under way on this machine.')
+  return unlock
 }
 
 function writeKeys(file: string, keys: MasterKeys, otherwise: string): void {
