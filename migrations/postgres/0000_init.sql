@@ -62,7 +62,8 @@ CREATE TABLE "hubs" (
 	"host" text collate "C" NOT NULL,
 	"version" text collate "C" NOT NULL,
 	"started_at" bigint NOT NULL,
-	"seen_at" bigint NOT NULL
+	"seen_at" bigint NOT NULL,
+	"master_key_id" text collate "C"
 );
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (

@@ -70,7 +70,8 @@ CREATE TABLE `hubs` (
 	`host` text NOT NULL,
 	`version` text NOT NULL,
 	`started_at` integer NOT NULL,
-	`seen_at` integer NOT NULL
+	`seen_at` integer NOT NULL,
+	`master_key_id` text
 );
 --> statement-breakpoint
 CREATE TABLE `idempotency_keys` (

@@ -248,7 +248,9 @@ export class KeyRing {
 export function derivedKey(masters: MasterKeys, row: Omit<DataKeyRow, 'createdAt'>, purpose: string): Uint8Array {
   const master = [masters.current, masters.previous].find(key => key && keyFingerprint(key) === row.masterKeyId)
   if (!master)
-    throw new NotOpened(`The key of the installation is wrapped by the master key ${row.masterKeyId}, which is not in the key file.`)
+    throw new NotOpened(
+      `The key of the installation is wrapped by the master key ${row.masterKeyId}, which is not in the key file.`,
+    )
   return hkdf(unwrapped(row, master), purpose)
 }
 

@@ -6,38 +6,47 @@ import { loadMasterKey } from '../../src/core/master-key'
 
 const inFolder = async (fn: (folder: string) => unknown) => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-key-'))
-  try { await fn(folder) } finally { rmSync(folder, { recursive: true }) }
+  try {
+    await fn(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
-test('a key is made once, for its owner alone, and read afterwards', () => inFolder(folder => {
-  const file = join(folder, 'deeper', 'master.key')
-  const first = loadMasterKey(file, true)
-  expect(first.made).toBe(true)
-  expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(loadMasterKey(file, true)).toEqual({ key: expect.anything(), previous: null, made: false })
-  expect(Buffer.from(loadMasterKey(file, true).key).equals(Buffer.from(first.key))).toBe(true)
-}))
-
-test('processes that start at once make one key', () => inFolder(async folder => {
-  const file = join(folder, 'master.key')
-  const script = `import { loadMasterKey } from ${JSON.stringify(join(import.meta.dir, '../../src/core/master-key.ts'))}
-    console.log(Buffer.from(loadMasterKey(${JSON.stringify(file)}, true).key).toString('hex'))`
-  const keys = await Promise.all(Array.from({ length: 6 }, async () => {
-    const run = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
-    return (await new Response(run.stdout).text()).trim()
+test('a key is made once, for its owner alone, and read afterwards', () =>
+  inFolder(folder => {
+    const file = join(folder, 'deeper', 'master.key')
+    const first = loadMasterKey(file, true)
+    expect(first.made).toBe(true)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(loadMasterKey(file, true)).toEqual({ key: expect.anything(), previous: null, made: false })
+    expect(Buffer.from(loadMasterKey(file, true).key).equals(Buffer.from(first.key))).toBe(true)
   }))
-  expect(new Set(keys).size).toBe(1)
-  expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
-}))
 
-test('a key that is missing, open to others or no key stops the start with a plain sentence', () => inFolder(folder => {
-  const file = join(folder, 'key')
-  expect(() => loadMasterKey(file, false)).toThrow(/BAILIWICK_MASTER_KEY_FILE: there is no file/)
-  writeFileSync(file, 'short\n', { mode: 0o600 })
-  expect(() => loadMasterKey(file, false)).toThrow(/does not hold 32 bytes/)
-  writeFileSync(file, `${'ab'.repeat(32)}\n`)
-  chmodSync(file, 0o644)
-  expect(() => loadMasterKey(file, false)).toThrow(/may be read by others/)
-  chmodSync(file, 0o600)
-  expect(Buffer.from(loadMasterKey(file, false).key).toString('hex')).toBe('ab'.repeat(32))
-}))
+test('processes that start at once make one key', () =>
+  inFolder(async folder => {
+    const file = join(folder, 'master.key')
+    const script = `import { loadMasterKey } from ${JSON.stringify(join(import.meta.dir, '../../src/core/master-key.ts'))}
+    console.log(Buffer.from(loadMasterKey(${JSON.stringify(file)}, true).key).toString('hex'))`
+    const keys = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const run = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+        return (await new Response(run.stdout).text()).trim()
+      }),
+    )
+    expect(new Set(keys).size).toBe(1)
+    expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
+  }))
+
+test('a key that is missing, open to others or no key stops the start with a plain sentence', () =>
+  inFolder(folder => {
+    const file = join(folder, 'key')
+    expect(() => loadMasterKey(file, false)).toThrow(/BAILIWICK_MASTER_KEY_FILE: there is no file/)
+    writeFileSync(file, 'short\n', { mode: 0o600 })
+    expect(() => loadMasterKey(file, false)).toThrow(/does not hold 32 bytes/)
+    writeFileSync(file, `${'ab'.repeat(32)}\n`)
+    chmodSync(file, 0o644)
+    expect(() => loadMasterKey(file, false)).toThrow(/may be read by others/)
+    chmodSync(file, 0o600)
+    expect(Buffer.from(loadMasterKey(file, false).key).toString('hex')).toBe('ab'.repeat(32))
+  }))
