@@ -21,6 +21,12 @@ export const messageHeaders: Record<string, Told> = {
     example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
   },
+  'X-Service-Signature-Next': {
+    description: 'X-Service-Signature made with the new secret; present while a rotation of the secret overlaps.',
+    optional: true,
+    example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
+    schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
+  },
   'webhook-id': {
     description: 'Id of the message, the same on every try: what to drop duplicates by.',
     example: 'msg_01k3z8q4g7e2wv5m9x0c6hbtfn',

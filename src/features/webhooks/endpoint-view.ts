@@ -1,9 +1,14 @@
 import { instant } from '../../core/clock'
+import { overlaps } from './live-secrets'
 import type { WebhookEndpointView } from './shapes'
 import type { webhookEndpoints } from './tables'
 
-/** An endpoint as the API shows it; its secret only as a hint. */
-export function endpointView(row: typeof webhookEndpoints.$inferSelect): WebhookEndpointView {
+/**
+ * An endpoint as the API shows it; its secrets only as hints.
+ * @param now ms UTC: the end of an overlap shows at once
+ */
+export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: number): WebhookEndpointView {
+  const rotating = overlaps(row, now)
   return {
     id: row.id,
     url: row.url,
@@ -12,7 +17,9 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect): Webhook
     active: row.active,
     status: row.status,
     disabled_reason: row.disabledReason,
-    secret_hint: row.secretHint,
+    secret_hint: rotating ? row.secretHint : (row.nextSecretHint ?? row.secretHint),
+    next_secret_hint: rotating ? row.nextSecretHint : null,
+    overlap_ends_at: rotating ? instant(row.rotatesAt) : null,
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),

@@ -14,6 +14,7 @@ import { invalid, notFound, Problem } from '../../core/problem'
 import { Words, type Page } from '../../core/shapes'
 import { chose, chosenPattern } from './chosen'
 import { endpointView } from './endpoint-view'
+import { hintOf, sealedIn } from './live-secrets'
 import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
 import { checkSecret, InvalidSecret, newSecret } from './sign'
 import { cancelWaiting, heldStill, holdForSwitchOnly, holdWaiting, obstacleOf, releaseJobFor } from './standing'
@@ -52,11 +53,13 @@ export const endpointListing: Listing<Endpoint> = {
 }
 
 export const listEndpoints = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookEndpointView>> =>
-  listPage(ctx, endpointListing, query, endpointView)
+  listPage(ctx, endpointListing, query, viewAt(ctx))
 
 /** @throws Problem 404 */
 export const getEndpoint = async (ctx: Ctx, id: string): Promise<WebhookEndpointView> =>
-  endpointView(await endpointOf(ctx.hub.read, ctx, id))
+  viewAt(ctx)(await endpointOf(ctx.hub.read, ctx, id))
+
+const viewAt = (ctx: Ctx) => (row: Endpoint) => endpointView(row, ctx.hub.clock.now())
 
 /**
  * Makes an endpoint; its secret is in the result and nowhere else.
@@ -70,7 +73,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
     await refuseOverLimit(tx, ctx, 'webhook_endpoints', () => countEndpoints(tx, ctx.workspaceId))
     const id = newId('whe')
     const now = ctx.hub.clock.now()
-    const place = { table: 'webhook_endpoints', column: 'secret_sealed', row: id, workspaceId: ctx.workspaceId }
+    const place = sealedIn({ id, workspaceId: ctx.workspaceId }, 'secret_sealed')
     const [row] = await tx
       .insert(webhookEndpoints)
       .values({
@@ -83,7 +86,10 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         status: 'enabled',
         disabledReason: null,
         secretSealed: await ctx.hub.keys.seal(tx, place, secret),
-        secretHint: `whsec_…${secret.slice(-4)}`,
+        secretHint: hintOf(secret),
+        nextSecretSealed: null,
+        nextSecretHint: null,
+        rotatesAt: null,
         failedAttempts: 0,
         goneInARow: 0,
         version: 1,
@@ -91,7 +97,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         updatedAt: now,
       })
       .returning()
-    const view = endpointView(row!)
+    const view = endpointView(row!, now)
     return { result: { ...view, secret }, target: endpointTarget(row!), after: view }
   })
 }
@@ -117,10 +123,10 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
     const released = !row.active && obstacleOf(changed) === null
     return {
-      result: endpointView(changed),
+      result: endpointView(changed, now),
       target: endpointTarget(row),
-      before: endpointView(row),
-      after: endpointView(changed),
+      before: endpointView(row, now),
+      after: endpointView(changed, now),
       jobs: released ? [releaseJobFor(changed)] : [],
     }
   })
@@ -135,8 +141,9 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
     const row = await endpointOf(tx, ctx, id)
     requireMatch(ctx, row)
     await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
-    await cancelWaiting(tx, row, ctx.hub.clock.now())
-    return { result: undefined, target: endpointTarget(row), before: endpointView(row) }
+    const now = ctx.hub.clock.now()
+    await cancelWaiting(tx, row, now)
+    return { result: undefined, target: endpointTarget(row), before: endpointView(row, now) }
   })
 }
 
@@ -150,10 +157,10 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
     const row = await heldStill(tx, id)
     if (!row) throw notFound('webhook endpoint')
     requireMatch(ctx, row)
-    if (row.status === 'enabled') {
-      return { result: endpointView(row), target: endpointTarget(row), reason: 'It was enabled before.' }
-    }
     const now = ctx.hub.clock.now()
+    if (row.status === 'enabled') {
+      return { result: endpointView(row, now), target: endpointTarget(row), reason: 'It was enabled before.' }
+    }
     const [changed] = await tx
       .update(webhookEndpoints)
       .set({
@@ -168,10 +175,10 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
       .returning()
     if (replay === 'held') await holdForSwitchOnly(tx, row, now)
     return {
-      result: endpointView(changed!),
+      result: endpointView(changed!, now),
       target: endpointTarget(row),
-      before: endpointView(row),
-      after: endpointView(changed!),
+      before: endpointView(row, now),
+      after: endpointView(changed!, now),
       jobs: replay === 'held' && changed!.active ? [releaseJobFor(changed!)] : [],
     }
   })
@@ -217,7 +224,11 @@ function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
   }
 }
 
-function secretFrom(input: WebhookEndpointInput): string {
+/**
+ * The caller's own secret, or a new one.
+ * @throws Problem 422
+ */
+export function secretFrom(input: { secret?: string }): string {
   if (input.secret === undefined) return newSecret()
   try {
     checkSecret(input.secret)

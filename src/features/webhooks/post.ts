@@ -7,6 +7,7 @@ import { guardedFetch } from '../../core/net/guarded-fetch'
 import { egressOf } from '../../core/net/hub-egress'
 import { version } from '../../core/version'
 import type { Delivery } from './delivery-jobs'
+import { liveSecrets, type SecretRow } from './live-secrets'
 import { signatures, type SignatureHeaders } from './sign'
 import type { AttemptTrigger, webhookAttempts, webhookEndpoints } from './tables'
 
@@ -18,7 +19,7 @@ const limits = { connectMs: 5_000, totalMs, bodyBytes: 64 * 1024, keepBytes: 16 
 /** One try of one delivery. */
 export interface Try {
   delivery: Delivery
-  endpoint: Pick<typeof webhookEndpoints.$inferSelect, 'id' | 'workspaceId' | 'url' | 'secretSealed'>
+  endpoint: SecretRow & Pick<typeof webhookEndpoints.$inferSelect, 'url'>
   /** The message's body: the same bytes on every try. */
   body: string
   trigger: AttemptTrigger
@@ -44,14 +45,13 @@ export interface Tried {
  * @throws NotOpened when the secret does not open
  */
 export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy }: Try): Promise<Tried> {
-  const place = { table: 'webhook_endpoints', column: 'secret_sealed', row: endpoint.id, workspaceId: endpoint.workspaceId }
-  const secret = await hub.keys.open(place, endpoint.secretSealed)
   const startedAt = hub.clock.now()
+  const live = await liveSecrets(hub, endpoint, startedAt)
   const timestampSeconds = Math.floor(startedAt / 1_000)
   const bytes = new TextEncoder().encode(body)
   const number = delivery.attemptCount + 1
   const described = describe(delivery, number, timestampSeconds)
-  const signed = signatures({ secret, id: delivery.messageId, timestampSeconds, body: bytes })
+  const signed = signatures({ ...live, id: delivery.messageId, timestampSeconds, body: bytes })
   const request = { url: endpoint.url, headers: { ...described, ...redacted(signed) } }
   const tried = { number, trigger, startedAt, request }
   try {

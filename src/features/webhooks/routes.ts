@@ -23,8 +23,10 @@ import {
   WebhookEndpointInput,
   WebhookEndpointList,
   WebhookEndpointPatch,
+  WebhookSecretRotation,
   WebhookTest,
 } from './shapes'
+import { promoteSecret, rotateSecret } from './secret-rotation'
 import { sendTest } from './test-message'
 
 export const webhookRoutes = area('webhooks', 'Webhooks', [
@@ -104,6 +106,35 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     body: WebhookEndpointEnable,
     answer: WebhookEndpoint,
     run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body.replay),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/secret/rotate',
+    guard: 'webhooks.write',
+    action: 'webhooks.secret.rotate',
+    operationId: 'rotateWebhookSecret',
+    summary: 'Rotate the signing secret',
+    description:
+      'Gives the endpoint a new secret, told in this answer alone. While the two overlap, webhook-signature carries a signature ' +
+      'of each, X-Service-Signature stays with the old secret and X-Service-Signature-Next is made with the new one, so a ' +
+      'receiver that knows either verifies every message. At the end of the overlap the new secret takes over by itself.',
+    body: WebhookSecretRotation,
+    answer: NewWebhookEndpoint,
+    once: ['secret'],
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params, body }) => rotateSecret(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/secret/promote',
+    guard: 'webhooks.write',
+    action: 'webhooks.secret.promote',
+    operationId: 'promoteWebhookSecret',
+    summary: 'End a rotation early',
+    description: 'Drops the old secret now, before its overlap is over: the new one alone signs from here on.',
+    answer: WebhookEndpoint,
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params }) => promoteSecret(ctx, params.id!),
   }),
   route({
     method: 'POST',

@@ -30,6 +30,8 @@ const exampleEndpoint = {
   status: 'enabled',
   disabled_reason: null,
   secret_hint: 'whsec_…n2o=',
+  next_secret_hint: null,
+  overlap_ends_at: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -42,7 +44,13 @@ const endpointMembers = {
   active,
   status: Words(endpointStates, { description: '`disabled`: the service stopped sending because deliveries failed.' }),
   disabled_reason: Nullable(Type.String(), { description: 'Why it was disabled; `gone`: it answered 410 twice in a row.' }),
-  secret_hint: Type.String({ description: 'The signing secret in masked form.' }),
+  secret_hint: Type.String({ description: 'The signing secret in masked form; during a rotation the old one.' }),
+  next_secret_hint: Nullable(Type.String(), {
+    description: 'While a rotation overlaps, the new secret in masked form; else null.',
+  }),
+  overlap_ends_at: MaybeInstant({
+    description: 'When the old secret ends and the new one takes its place; null when there is one secret only.',
+  }),
   ...editable,
 }
 export const WebhookEndpoint = Shape(endpointMembers, {
@@ -59,23 +67,21 @@ export const NewWebhookEndpoint = Shape(
   },
   {
     $id: 'NewWebhookEndpoint',
-    description: 'An endpoint that was just made, with its secret.',
+    description: 'An endpoint with the secret that was just made for it.',
     examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
   },
 )
+const ownSecret = Type.String({
+  maxLength: 200,
+  description: 'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
+})
 export const WebhookEndpointInput = Shape(
   {
     url,
     description: Type.Optional(description),
     events,
     active: Type.Optional(active),
-    secret: Type.Optional(
-      Type.String({
-        maxLength: 200,
-        description:
-          'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
-      }),
-    ),
+    secret: Type.Optional(ownSecret),
   },
   {
     $id: 'WebhookEndpointInput',
@@ -103,6 +109,21 @@ export const WebhookEndpointEnable = Shape(
   },
   { $id: 'WebhookEndpointEnable', description: 'How to enable an endpoint again.', examples: [{ replay: 'none' }] },
 )
+export const WebhookSecretRotation = Shape(
+  {
+    secret: Type.Optional(ownSecret),
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        default: 86_400,
+        description: 'How long the old secret goes on signing beside the new one; 0 ends it at once.',
+      }),
+    ),
+  },
+  { $id: 'WebhookSecretRotation', description: 'How to change the signing secret.', examples: [{ overlap_seconds: 86_400 }] },
+)
+export type WebhookSecretRotation = Static<typeof WebhookSecretRotation>
 export const WebhookTest = Shape(
   {
     event: Type.Optional(

@@ -20,6 +20,10 @@ export const webhookEndpoints = table(
     disabledReason: text('disabled_reason'),
     secretSealed: text('secret_sealed').notNull(),
     secretHint: text('secret_hint').notNull(),
+    // While a rotation overlaps: the secret to come, and when it alone is left. All three or none.
+    nextSecretSealed: text('next_secret_sealed'),
+    nextSecretHint: text('next_secret_hint'),
+    rotatesAt: time('rotates_at'),
     // Both count tries that nobody asked for by hand, and a success sets both back.
     failedAttempts: int('failed_attempts').notNull(),
     goneInARow: int('gone_in_a_row').notNull(),

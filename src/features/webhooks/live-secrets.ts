@@ -1,0 +1,42 @@
+import type { Hub } from '../../core/hub'
+import type { Place } from '../../core/secrets'
+import type { webhookEndpoints } from './tables'
+
+type Endpoint = typeof webhookEndpoints.$inferSelect
+/** The part of an endpoint that its secrets are in. */
+export type SecretRow = Pick<
+  Endpoint,
+  'id' | 'workspaceId' | 'secretSealed' | 'secretHint' | 'nextSecretSealed' | 'nextSecretHint' | 'rotatesAt'
+>
+
+/** Where one of an endpoint's sealed values lives. */
+export const sealedIn = (
+  endpoint: Pick<Endpoint, 'id' | 'workspaceId'>,
+  column: 'secret_sealed' | 'next_secret_sealed' | 'headers_sealed',
+): Place => ({ table: 'webhook_endpoints', column, row: endpoint.id, workspaceId: endpoint.workspaceId })
+
+/** A secret as it is shown: by its last four characters. */
+export const hintOf = (secret: string): string => `whsec_…${secret.slice(-4)}`
+
+/**
+ * Whether two secrets are live at `now` (ms UTC). An overlap ends at its time to the millisecond, also while the job that drops the
+ * old secret has not run yet.
+ */
+export const overlaps = (endpoint: Pick<Endpoint, 'rotatesAt'>, now: number): boolean =>
+  endpoint.rotatesAt !== null && now < endpoint.rotatesAt
+
+/**
+ * What an endpoint's messages are signed with at `now` (ms UTC): during an overlap the old secret and the next, else the one that
+ * is left.
+ * @throws NotOpened
+ */
+export async function liveSecrets(
+  hub: Hub,
+  endpoint: SecretRow,
+  now: number,
+): Promise<{ secret: string; nextSecret: string | null }> {
+  const { nextSecretSealed } = endpoint
+  const next = nextSecretSealed === null ? null : await hub.keys.open(sealedIn(endpoint, 'next_secret_sealed'), nextSecretSealed)
+  if (next !== null && !overlaps(endpoint, now)) return { secret: next, nextSecret: null }
+  return { secret: await hub.keys.open(sealedIn(endpoint, 'secret_sealed'), endpoint.secretSealed), nextSecret: next }
+}
