@@ -20,6 +20,7 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: num
     secret_hint: rotating ? row.secretHint : (row.nextSecretHint ?? row.secretHint),
     next_secret_hint: rotating ? row.nextSecretHint : null,
     overlap_ends_at: rotating ? instant(row.rotatesAt) : null,
+    header_names: row.headerNames,
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),

@@ -14,6 +14,7 @@ import { invalid, notFound, Problem } from '../../core/problem'
 import { Words, type Page } from '../../core/shapes'
 import { chose, chosenPattern } from './chosen'
 import { endpointView } from './endpoint-view'
+import { headerColumns, mergeHeaders, openHeaders, refuseCarriedAway, type CustomHeaders } from './custom-headers'
 import { hintOf, sealedIn } from './live-secrets'
 import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
 import { checkSecret, InvalidSecret, newSecret } from './sign'
@@ -68,6 +69,7 @@ const viewAt = (ctx: Ctx) => (row: Endpoint) => endpointView(row, ctx.hub.clock.
 export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Promise<WebhookEndpointView & { secret: string }> {
   refuseUnreadable(ctx, input.events)
   const secret = secretFrom(input)
+  const headers = mergeHeaders({}, input.headers ?? {})
   await refuseTarget(ctx, input.url)
   return await change(ctx, 'webhooks.endpoint.create', async tx => {
     await refuseOverLimit(tx, ctx, 'webhook_endpoints', () => countEndpoints(tx, ctx.workspaceId))
@@ -90,6 +92,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         nextSecretSealed: null,
         nextSecretHint: null,
         rotatesAt: null,
+        ...(await headerColumns(tx, ctx.hub, { id, workspaceId: ctx.workspaceId }, headers)),
         failedAttempts: 0,
         goneInARow: 0,
         version: 1,
@@ -98,7 +101,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
       })
       .returning()
     const view = endpointView(row!, now)
-    return { result: { ...view, secret }, target: endpointTarget(row!), after: view }
+    return { result: { ...view, secret }, target: endpointTarget(row!), after: { ...view, ...told(headers) } }
   })
 }
 
@@ -113,10 +116,19 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     const row = await endpointOf(tx, ctx, id)
     requireMatch(ctx, row)
     refuseUnreadable(ctx, newlySent(row, patch))
+    refuseCarriedAway(row, patch)
+    const { headers: headersPatch, ...columns } = patch
+    const headers = await openHeaders(ctx.hub, row, tx)
+    const newHeaders = headersPatch === undefined ? headers : mergeHeaders(headers, headersPatch)
     const now = ctx.hub.clock.now()
     const [changed] = await tx
       .update(webhookEndpoints)
-      .set({ ...patch, version: row.version + 1, updatedAt: now })
+      .set({
+        ...columns,
+        ...(headersPatch !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
+        version: row.version + 1,
+        updatedAt: now,
+      })
       .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.version, row.version)))
       .returning()
     if (!changed) throw new Problem('conflict', 'The endpoint was edited at the same moment. Read it again before editing it.')
@@ -125,8 +137,8 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     return {
       result: endpointView(changed, now),
       target: endpointTarget(row),
-      before: endpointView(row, now),
-      after: endpointView(changed, now),
+      before: { ...endpointView(row, now), ...told(headers) },
+      after: { ...endpointView(changed, now), ...told(newHeaders) },
       jobs: released ? [releaseJobFor(changed)] : [],
     }
   })
@@ -193,6 +205,9 @@ export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<En
   if (!row) throw notFound('webhook endpoint')
   return row
 }
+
+/** Header values for the audit log, which keeps a tag of them: whether they changed, and no more. */
+const told = (headers: CustomHeaders) => (Object.keys(headers).length > 0 ? { headers } : {})
 
 /** An endpoint as the audit log names it. */
 export const endpointTarget = (row: Pick<Endpoint, 'id' | 'url'>) => target('webhook_endpoint', { id: row.id, name: row.url })

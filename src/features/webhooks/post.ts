@@ -7,9 +7,10 @@ import { guardedFetch } from '../../core/net/guarded-fetch'
 import { egressOf } from '../../core/net/hub-egress'
 import { version } from '../../core/version'
 import type { Delivery } from './delivery-jobs'
+import { openHeaders, withoutValues, type CustomHeaders, type HeadersRow } from './custom-headers'
 import { liveSecrets, type SecretRow } from './live-secrets'
 import { signatures, type SignatureHeaders } from './sign'
-import type { AttemptTrigger, webhookAttempts, webhookEndpoints } from './tables'
+import type { AttemptTrigger, webhookAttempts } from './tables'
 
 /** How long one try may take, with every byte of the answer it reads. */
 export const totalMs = 15_000
@@ -19,7 +20,7 @@ const limits = { connectMs: 5_000, totalMs, bodyBytes: 64 * 1024, keepBytes: 16 
 /** One try of one delivery. */
 export interface Try {
   delivery: Delivery
-  endpoint: SecretRow & Pick<typeof webhookEndpoints.$inferSelect, 'url'>
+  endpoint: SecretRow & HeadersRow
   /** The message's body: the same bytes on every try. */
   body: string
   trigger: AttemptTrigger
@@ -46,23 +47,24 @@ export interface Tried {
  */
 export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy }: Try): Promise<Tried> {
   const startedAt = hub.clock.now()
+  const custom = await openHeaders(hub, endpoint)
   const live = await liveSecrets(hub, endpoint, startedAt)
   const timestampSeconds = Math.floor(startedAt / 1_000)
   const bytes = new TextEncoder().encode(body)
   const number = delivery.attemptCount + 1
   const described = describe(delivery, number, timestampSeconds)
   const signed = signatures({ ...live, id: delivery.messageId, timestampSeconds, body: bytes })
-  const request = { url: endpoint.url, headers: { ...described, ...redacted(signed) } }
+  const request = { url: endpoint.url, headers: { ...described, ...hidden(custom), ...redacted(signed) } }
   const tried = { number, trigger, startedAt, request }
   try {
     const answer = await guardedFetch(
-      { url: endpoint.url, method: 'POST', headers: { ...described, ...signed }, body: bytes },
+      { url: endpoint.url, method: 'POST', headers: { ...custom, ...described, ...signed }, body: bytes },
       { egress: egressOf(hub), policy: networkPolicy(policy, { carriesSecret: true }), limits },
     )
     const taken = answer.status >= 200 && answer.status <= 299
     const response = {
-      headers: Object.fromEntries(answer.headers),
-      body: readable(answer.body),
+      headers: Object.fromEntries([...answer.headers].map(([name, value]) => [name, withoutValues(value, custom)])),
+      body: withoutValues(readable(answer.body), custom),
       body_truncated: answer.bodyTruncated,
     }
     return {
@@ -122,6 +124,9 @@ function redacted(signed: SignatureHeaders): Record<string, string> {
     Object.entries(signed).map(([name, value]: [string, string]) => [name, value.replaceAll(/([=,])[^ ]+/g, '$1[redacted]')]),
   )
 }
+
+const hidden = (custom: CustomHeaders): Record<string, string> =>
+  Object.fromEntries(Object.keys(custom).map(name => [name, '[redacted]']))
 
 function spent(timings: FetchTimings): { durationMs: number; timings: Record<string, number | null> } {
   const tenths = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { eventKinds } from '../../core/events'
 import { areas } from '../../core/permissions'
 import { editable, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { longestHeaderValue, mostHeaders } from './custom-headers'
 import { attemptTriggers, deliveryStates, endpointStates } from './tables'
 
 const kinds = eventKinds.map(one => one.kind)
@@ -32,6 +33,7 @@ const exampleEndpoint = {
   secret_hint: 'whsec_…n2o=',
   next_secret_hint: null,
   overlap_ends_at: null,
+  header_names: ['Authorization'],
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -51,6 +53,7 @@ const endpointMembers = {
   overlap_ends_at: MaybeInstant({
     description: 'When the old secret ends and the new one takes its place; null when there is one secret only.',
   }),
+  header_names: Type.Array(Type.String(), { description: 'Names of the headers of your own; their values are never shown.' }),
   ...editable,
 }
 export const WebhookEndpoint = Shape(endpointMembers, {
@@ -71,6 +74,10 @@ export const NewWebhookEndpoint = Shape(
     examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
   },
 )
+const headersNote =
+  `At most ${mostHeaders} headers to send with each message, such as Authorization. Values are kept sealed and never shown again. ` +
+  'Refused are those the service sets itself: Host, User-Agent, Content-*, X-Service-*, webhook-*, and those of the connection.'
+const headerValue = Type.String({ minLength: 1, maxLength: longestHeaderValue })
 const ownSecret = Type.String({
   maxLength: 200,
   description: 'A signing secret of your own: whsec_ and the padded base64 of 24 to 64 random bytes. Made for you when absent.',
@@ -82,6 +89,7 @@ export const WebhookEndpointInput = Shape(
     events,
     active: Type.Optional(active),
     secret: Type.Optional(ownSecret),
+    headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
   },
   {
     $id: 'WebhookEndpointInput',
@@ -95,6 +103,13 @@ export const WebhookEndpointPatch = Shape(
     description: Type.Optional(description),
     events: Type.Optional(events),
     active: Type.Optional(active),
+    headers: Type.Optional(
+      Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
+        description:
+          `${headersNote} Those not named stay, null drops one, and null for \`headers\` drops all. With a URL of another ` +
+          'server every value has to be given again.',
+      }),
+    ),
   },
   { $id: 'WebhookEndpointPatch', description: 'What of an endpoint can be changed.', examples: [{ active: false }] },
 )
@@ -204,7 +219,9 @@ export const WebhookAttempt = Shape(
     request: Shape(
       {
         url: Type.String({ description: 'Where it was posted.' }),
-        headers: Type.Record(Type.String(), Type.String(), { description: 'Headers sent, signatures left out.' }),
+        headers: Type.Record(Type.String(), Type.String(), {
+          description: 'Headers sent; signatures and the values of your own are left out.',
+        }),
         body: Nullable(Type.String(), {
           description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.',
         }),

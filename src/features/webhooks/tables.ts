@@ -24,6 +24,9 @@ export const webhookEndpoints = table(
     nextSecretSealed: text('next_secret_sealed'),
     nextSecretHint: text('next_secret_hint'),
     rotatesAt: time('rotates_at'),
+    // JSON of name and value, sealed as one; null when there are none.
+    headersSealed: text('headers_sealed'),
+    headerNames: json<string[]>('header_names').notNull(),
     // Both count tries that nobody asked for by hand, and a success sets both back.
     failedAttempts: int('failed_attempts').notNull(),
     goneInARow: int('gone_in_a_row').notNull(),
