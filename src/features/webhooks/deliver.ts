@@ -145,7 +145,11 @@ async function end(tx: Tx, hub: Hub, delivery: Delivery, as: { status: FinalStat
 async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean> {
   const rows = await tx
     .update(webhookDeliveries)
-    .set({ attemptCount: tried.row.number })
+    .set({
+      attemptCount: tried.row.number,
+      lastStatusCode: tried.row.statusCode ?? null,
+      lastErrorClass: tried.row.errorClass ?? null,
+    })
     .where(mine(delivery))
     .returning({ id: webhookDeliveries.id })
   if (rows.length === 0) return false

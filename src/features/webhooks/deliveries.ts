@@ -1,4 +1,5 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -14,8 +15,10 @@ import { attemptView, deliveryView } from './delivery-view'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
 import type { WebhookDeliveryDetail, WebhookDeliveryView } from './shapes'
 import { heldStill, obstacleOf } from './standing'
-import { deliveryStates, finalStates, webhookAttempts, webhookDeliveries, type FinalState } from './tables'
+import { deliveryStates, errorClasses, finalStates, webhookAttempts, webhookDeliveries, type FinalState } from './tables'
 import { refuseTooOften } from './too-often'
+
+const notArrived = deliveryStates.filter(state => state !== 'delivered')
 
 export const deliveryListing: Listing<Delivery> = {
   name: 'webhook-deliveries',
@@ -27,6 +30,24 @@ export const deliveryListing: Listing<Delivery> = {
   narrowedBy: webhookDeliveries.endpointId,
   filters: {
     status: wordsFilter(webhookDeliveries.status, deliveryStates, 'Only those of these states.'),
+    undelivered: {
+      schema: Type.Boolean({
+        description: 'True: only those that have not arrived, whatever their state. False: only those that have.',
+      }),
+      // By name, so that the index on the state is used.
+      where: (value, place) =>
+        sql`${webhookDeliveries.status} in (${sql.join((value ? notArrived : ['delivered']).map(place), sql`, `)})`,
+      variant: String,
+    },
+    error_class: wordsFilter(webhookDeliveries.lastErrorClass, errorClasses, 'Only those whose last try failed by one of these.'),
+    status_code: {
+      schema: Type.Integer({
+        minimum: 100,
+        maximum: 999,
+        description: 'Only those whose last try was answered with this status.',
+      }),
+      where: (value, place) => sql`${webhookDeliveries.lastStatusCode} = ${place(value)}`,
+    },
     event: wordsFilter(
       webhookDeliveries.event,
       eventKinds.map(one => one.kind),

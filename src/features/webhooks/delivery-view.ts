@@ -17,6 +17,8 @@ export function deliveryView(row: Delivery): WebhookDeliveryView {
     status: row.status,
     reason: row.reason,
     attempt_count: row.attemptCount,
+    last_status_code: row.lastStatusCode,
+    last_error_class: row.lastErrorClass,
     next_attempt_at: instant(row.nextAttemptAt),
     finished_at: instant(row.finishedAt),
     version: row.version,

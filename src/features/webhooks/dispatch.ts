@@ -26,6 +26,7 @@ export const dispatchJob: JobKind<{ event_id: string }> = {
     const now = hub.clock.now()
     const added: Delivery[] = []
     for (const endpoint of endpoints) {
+      if (endpoint.resourceIds !== null && !endpoint.resourceIds.includes(event.resourceId)) continue
       const obstacle = obstacleOf(endpoint) && obstacleOf(await heldStill(tx, endpoint.id))
       if (obstacle === 'endpoint_deleted') continue
       added.push(
@@ -46,6 +47,8 @@ export const dispatchJob: JobKind<{ event_id: string }> = {
             status: obstacle ? 'held' : 'pending',
             reason: obstacle,
             attemptCount: 0,
+            lastStatusCode: null,
+            lastErrorClass: null,
             nextAttemptAt: obstacle ? null : now,
             finishedAt: null,
             endedAs: null,

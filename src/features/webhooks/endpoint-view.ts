@@ -14,6 +14,7 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: num
     url: row.url,
     description: row.description,
     events: row.events,
+    filters: { resource_ids: row.resourceIds },
     active: row.active,
     status: row.status,
     disabled_reason: row.disabledReason,

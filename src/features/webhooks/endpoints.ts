@@ -84,6 +84,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         url: input.url,
         description: input.description ?? '',
         events: input.events,
+        resourceIds: input.filters?.resource_ids ?? null,
         active: input.active ?? true,
         status: 'enabled',
         disabledReason: null,
@@ -117,7 +118,7 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     requireMatch(ctx, row)
     refuseUnreadable(ctx, newlySent(row, patch))
     refuseCarriedAway(row, patch)
-    const { headers: headersPatch, ...columns } = patch
+    const { headers: headersPatch, filters, ...columns } = patch
     const headers = await openHeaders(ctx.hub, row, tx)
     const newHeaders = headersPatch === undefined ? headers : mergeHeaders(headers, headersPatch)
     const now = ctx.hub.clock.now()
@@ -125,6 +126,7 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
       .update(webhookEndpoints)
       .set({
         ...columns,
+        ...(filters !== undefined && { resourceIds: filters.resource_ids }),
         ...(headersPatch !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
         version: row.version + 1,
         updatedAt: now,
@@ -213,12 +215,19 @@ const told = (headers: CustomHeaders) => (Object.keys(headers).length > 0 ? { he
 export const endpointTarget = (row: Pick<Endpoint, 'id' | 'url'>) => target('webhook_endpoint', { id: row.id, name: row.url })
 
 /**
- * Kinds whose events would go where they did not go before: those added, and with a new URL all of them. Otherwise a token
- * could read an area that is closed to it by pointing an endpoint at itself.
+ * Kinds whose events would go where they did not go before: those added, and with a new URL or other resources all of them.
+ * Otherwise a token could read an area that is closed to it by pointing an endpoint at itself.
  */
 function newlySent(row: Endpoint, patch: WebhookEndpointPatch): EventKind[] {
   const kinds = patch.events ?? row.events
-  return patch.url !== undefined && patch.url !== row.url ? kinds : kinds.filter(kind => !row.events.includes(kind))
+  const elsewhere = patch.url !== undefined && patch.url !== row.url
+  return elsewhere || opensUp(row, patch) ? kinds : kinds.filter(kind => !row.events.includes(kind))
+}
+
+/** Whether events about resources that were kept out would come through. */
+function opensUp(row: Endpoint, { filters }: WebhookEndpointPatch): boolean {
+  if (!filters || row.resourceIds === null) return false
+  return filters.resource_ids === null || filters.resource_ids.some(id => !row.resourceIds!.includes(id))
 }
 
 /** @throws Problem 403 naming the permission, or `narrowed_token` */

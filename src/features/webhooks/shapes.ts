@@ -22,11 +22,23 @@ const events = Type.Array(Words(kinds), {
 })
 const active = Type.Boolean({ description: 'False pauses it: what happens meanwhile is held, and sent when it is true again.' })
 
+const filters = Shape(
+  {
+    resource_ids: Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100, uniqueItems: true }),
+      {
+        description: 'Only events about these resources, by `resource.id`; null for those about any.',
+      },
+    ),
+  },
+  { description: 'Which events of the kinds it chose it receives.' },
+)
 const exampleEndpoint = {
   id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
   url: 'https://hooks.example.com/bailiwick',
   description: 'Chat room',
   events: ['monitor.alert'],
+  filters: { resource_ids: null },
   active: true,
   status: 'enabled',
   disabled_reason: null,
@@ -43,6 +55,7 @@ const endpointMembers = {
   url,
   description: Type.String({ description: 'What it is for.' }),
   events: Type.Array(Words(kinds), { description: 'Kinds of event it receives.' }),
+  filters,
   active,
   status: Words(endpointStates, { description: '`disabled`: the service stopped sending because deliveries failed.' }),
   disabled_reason: Nullable(Type.String(), { description: 'Why it was disabled; `gone`: it answered 410 twice in a row.' }),
@@ -87,6 +100,7 @@ export const WebhookEndpointInput = Shape(
     url,
     description: Type.Optional(description),
     events,
+    filters: Type.Optional(filters),
     active: Type.Optional(active),
     secret: Type.Optional(ownSecret),
     headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
@@ -102,6 +116,7 @@ export const WebhookEndpointPatch = Shape(
     url: Type.Optional(url),
     description: Type.Optional(description),
     events: Type.Optional(events),
+    filters: Type.Optional(filters),
     active: Type.Optional(active),
     headers: Type.Optional(
       Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
@@ -166,6 +181,8 @@ const exampleDelivery = {
   status: 'retrying',
   reason: 'http_503',
   attempt_count: 1,
+  last_status_code: 503,
+  last_error_class: 'http_status',
   next_attempt_at: '2026-11-21T10:00:05.412Z',
   finished_at: null,
   version: 1,
@@ -197,6 +214,10 @@ const deliveryMembers = {
       '`endpoint_deleted` or `event_expired`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
+  last_status_code: Nullable(Type.Integer(), { description: 'HTTP status that answered the last try; null when none did.' }),
+  last_error_class: Nullable(Type.String(), {
+    description: 'What the last try failed by; null when it succeeded or there was none.',
+  }),
   next_attempt_at: MaybeInstant({ description: 'When it is tried next; null when no try is due.' }),
   finished_at: MaybeInstant({ description: 'When it came to its final state.' }),
   ...editable,

@@ -15,6 +15,8 @@ export const webhookEndpoints = table(
     url: text('url').notNull(),
     description: text('description').notNull(),
     events: json<EventKind[]>('events').notNull(),
+    // Ids of resources; null lets events about any of them through.
+    resourceIds: json<string[] | null>('resource_ids'),
     active: flag('active').notNull(),
     status: text('status', { enum: ['enabled', 'disabled'] }).notNull(),
     disabledReason: text('disabled_reason'),
@@ -74,6 +76,9 @@ export const webhookDeliveries = table(
     status: text('status', { enum: [...deliveryStates] as [DeliveryState, ...DeliveryState[]] }).notNull(),
     reason: text('reason'),
     attemptCount: int('attempt_count').notNull(),
+    // Of the last try; null while there was none, or where it got no answer.
+    lastStatusCode: int('last_status_code'),
+    lastErrorClass: text('last_error_class'),
     nextAttemptAt: time('next_attempt_at'),
     finishedAt: time('finished_at'),
     // Set while a delivery that had ended is sent again: not taken now, it goes back to that end.
@@ -90,6 +95,18 @@ export const webhookDeliveries = table(
     index('webhook_deliveries_status').on(t.workspaceId, t.status, t.id),
   ],
 )
+
+/** What a try ends in when the receiver did not take the message. */
+export const errorClasses = [
+  'dns',
+  'blocked_address',
+  'connect',
+  'tls',
+  'timeout',
+  'http_status',
+  'too_large',
+  'aborted',
+] as const
 
 export const attemptTriggers = ['auto', 'manual', 'test'] as const
 export type AttemptTrigger = (typeof attemptTriggers)[number]

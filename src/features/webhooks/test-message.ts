@@ -43,6 +43,8 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
     status: 'in_flight',
     reason: null,
     attemptCount: 0,
+    lastStatusCode: null,
+    lastErrorClass: null,
     nextAttemptAt: null,
     finishedAt: null,
     endedAs: null,
@@ -60,6 +62,8 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
         status: tried.reason === null ? 'delivered' : 'exhausted',
         reason: tried.reason,
         attemptCount: 1,
+        lastStatusCode: tried.row.statusCode ?? null,
+        lastErrorClass: tried.row.errorClass ?? null,
         finishedAt: now,
         updatedAt: now,
       })
