@@ -11,7 +11,8 @@ import type { JobKind } from '../../core/jobs/job'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, deliverKind, untilDone, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { disableWhenGone, noteOutcome } from './health'
-import { post, totalMs, type Tried } from './post'
+import { takeTurn } from './pace'
+import { longestTryMs, post, type Tried } from './post'
 import { nextRetry } from './retry-schedule'
 import { takeSlot } from './slots'
 import { heldStill, obstacleOf } from './standing'
@@ -24,7 +25,7 @@ export const deliverJob: JobKind<DeliverPayload> = {
   kind: deliverKind,
   concurrency: 256,
   // Longer than any try by construction, so that no second one can begin while the first still runs.
-  leaseMs: totalMs + 30_000,
+  leaseMs: longestTryMs + 30_000,
   retryAfter: untilDone,
   async run(hub, { payload }) {
     const found = await findDelivery(hub, payload)
@@ -36,6 +37,8 @@ export const deliverJob: JobKind<DeliverPayload> = {
     const leaveSlot = takeSlot(hub, endpoint.id)
     if (!leaveSlot) return async () => ({ result: undefined, jobs: [putOff(delivery, payload, hub.clock.now())] })
     try {
+      const later = await waitForTurn(hub, delivery, endpoint, payload)
+      if (later) return async () => ({ result: undefined, jobs: [later] })
       if (!(await begin(hub, delivery))) return undefined
       const tried = await post(hub, { delivery, endpoint, body, trigger: payload.manual ? 'manual' : 'auto', policy })
       tally(hub, 'webhook_attempts', tried.row.errorClass ?? 'delivered')
@@ -68,6 +71,26 @@ function putOff(delivery: Delivery, payload: DeliverPayload, now: number): JobDr
   const { waits = 0 } = payload
   const pause = Math.min(200 * 2 ** waits, 10_000) * (1 + Math.random())
   return deliverJobFor(delivery, now + Math.round(pause), { ...payload, waits: waits + 1 })
+}
+
+/**
+ * The job of a try that its endpoint's limit puts off; null when it may be made now. Somebody's resend is not put off behind
+ * a queue: there are five a minute at most.
+ */
+async function waitForTurn(
+  hub: Hub,
+  delivery: Delivery,
+  endpoint: { id: string; maxPerSecond: number | null },
+  payload: DeliverPayload,
+): Promise<JobDraft | null> {
+  if (endpoint.maxPerSecond === null || payload.turn || payload.manual) return null
+  const now = hub.clock.now()
+  return await record(hub, async tx => {
+    const turn = await takeTurn(tx, endpoint.id, now)
+    if (turn.at <= now) return { result: null }
+    await move(tx, delivery, { nextAttemptAt: turn.at })
+    return { result: deliverJobFor(delivery, turn.at, { ...payload, turn: turn.kept }) }
+  })
 }
 
 /** Marks a delivery as in flight, unless a resend or an end came first; a resend is refused until the try has ended. */
@@ -112,6 +135,7 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
     nowMs: now,
     random: Math.random,
     retryAfter: tried.retryAfter,
+    ...(endpoint?.retrySchedule && { schedule: [0, ...endpoint.retrySchedule] }),
   })
   if (due === null) return { ...told, ...(await end(tx, hub, delivery, { status: 'exhausted', reason: tried.reason })) }
   const obstacle = obstacleOf(endpoint)

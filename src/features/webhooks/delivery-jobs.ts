@@ -10,6 +10,8 @@ export type DeliverPayload = {
   version: number
   /** A resend somebody asked for, and not a try of the schedule. */
   manual?: boolean
+  /** The endpoint's limit of tries a second was waited for, and the turn is this one's. */
+  turn?: boolean
   /** How often the try was put off because the endpoint had too many in flight. */
   waits?: number
 }

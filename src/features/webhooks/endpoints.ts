@@ -16,11 +16,14 @@ import { chose, chosenPattern } from './chosen'
 import { endpointView } from './endpoint-view'
 import { headerColumns, mergeHeaders, openHeaders, refuseCarriedAway, type CustomHeaders } from './custom-headers'
 import { hintOf, sealedIn } from './live-secrets'
+import { longestSchedule } from './retry-schedule'
 import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
 import { checkSecret, InvalidSecret, newSecret } from './sign'
 import { cancelWaiting, heldStill, holdForSwitchOnly, holdWaiting, obstacleOf, releaseJobFor } from './standing'
 import { endpointStates, webhookEndpoints } from './tables'
 import { refuseTarget } from './target'
+
+const defaultTimeoutSeconds = 15
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
@@ -70,6 +73,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
   refuseUnreadable(ctx, input.events)
   const secret = secretFrom(input)
   const headers = mergeHeaders({}, input.headers ?? {})
+  refuseTooLong(input.retry_schedule)
   await refuseTarget(ctx, input.url)
   return await change(ctx, 'webhooks.endpoint.create', async tx => {
     await refuseOverLimit(tx, ctx, 'webhook_endpoints', () => countEndpoints(tx, ctx.workspaceId))
@@ -86,6 +90,10 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         events: input.events,
         resourceIds: input.filters?.resource_ids ?? null,
         active: input.active ?? true,
+        retrySchedule: input.retry_schedule ?? null,
+        timeoutSeconds: input.timeout_seconds ?? defaultTimeoutSeconds,
+        maxPerSecond: input.max_per_second ?? null,
+        pacedUntilUs: null,
         status: 'enabled',
         disabledReason: null,
         secretSealed: await ctx.hub.keys.seal(tx, place, secret),
@@ -112,13 +120,14 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
  */
 export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpointPatch): Promise<WebhookEndpointView> {
   refuseUnreadable(ctx, newlySent(await endpointOf(ctx.hub.read, ctx, id), patch))
+  refuseTooLong(patch.retry_schedule)
   if (patch.url !== undefined) await refuseTarget(ctx, patch.url)
   return await change(ctx, 'webhooks.endpoint.update', async tx => {
     const row = await endpointOf(tx, ctx, id)
     requireMatch(ctx, row)
     refuseUnreadable(ctx, newlySent(row, patch))
     refuseCarriedAway(row, patch)
-    const { headers: headersPatch, filters, ...columns } = patch
+    const { headers: headersPatch, filters, retry_schedule, timeout_seconds, max_per_second, ...columns } = patch
     const headers = await openHeaders(ctx.hub, row, tx)
     const newHeaders = headersPatch === undefined ? headers : mergeHeaders(headers, headersPatch)
     const now = ctx.hub.clock.now()
@@ -126,6 +135,10 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
       .update(webhookEndpoints)
       .set({
         ...columns,
+        retrySchedule: retry_schedule,
+        timeoutSeconds: timeout_seconds,
+        // Turns given out under the old limit bind nobody under the new one.
+        ...(max_per_second !== undefined && { maxPerSecond: max_per_second, pacedUntilUs: null }),
         ...(filters !== undefined && { resourceIds: filters.resource_ids }),
         ...(headersPatch !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
         version: row.version + 1,
@@ -246,6 +259,15 @@ function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
       })
     }
   }
+}
+
+/** @throws Problem 422 */
+function refuseTooLong(schedule: readonly number[] | null | undefined): void {
+  const total = (schedule ?? []).reduce((sum, seconds) => sum + seconds, 0)
+  if (total <= longestSchedule) return
+  throw invalid([
+    { pointer: '#/retry_schedule', code: 'out_of_range', detail: `must add up to ${longestSchedule} seconds (8 days) at most.` },
+  ])
 }
 
 /**

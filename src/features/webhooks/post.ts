@@ -10,17 +10,17 @@ import type { Delivery } from './delivery-jobs'
 import { openHeaders, withoutValues, type CustomHeaders, type HeadersRow } from './custom-headers'
 import { liveSecrets, type SecretRow } from './live-secrets'
 import { signatures, type SignatureHeaders } from './sign'
-import type { AttemptTrigger, webhookAttempts } from './tables'
+import type { AttemptTrigger, webhookAttempts, webhookEndpoints } from './tables'
 
-/** How long one try may take, with every byte of the answer it reads. */
-export const totalMs = 15_000
+/** The longest that an endpoint may let one try take, with every byte of the answer it reads. */
+export const longestTryMs = 30_000
 
-const limits = { connectMs: 5_000, totalMs, bodyBytes: 64 * 1024, keepBytes: 16 * 1024, overflow: 'drop' } as const
+const limits = { bodyBytes: 64 * 1024, keepBytes: 16 * 1024, overflow: 'drop' } as const
 
 /** One try of one delivery. */
 export interface Try {
   delivery: Delivery
-  endpoint: SecretRow & HeadersRow
+  endpoint: SecretRow & HeadersRow & Pick<typeof webhookEndpoints.$inferSelect, 'timeoutSeconds'>
   /** The message's body: the same bytes on every try. */
   body: string
   trigger: AttemptTrigger
@@ -55,11 +55,16 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
   const described = describe(delivery, number, timestampSeconds)
   const signed = signatures({ ...live, id: delivery.messageId, timestampSeconds, body: bytes })
   const request = { url: endpoint.url, headers: { ...described, ...hidden(custom), ...redacted(signed) } }
+  const totalMs = endpoint.timeoutSeconds * 1_000
   const tried = { number, trigger, startedAt, request }
   try {
     const answer = await guardedFetch(
       { url: endpoint.url, method: 'POST', headers: { ...custom, ...described, ...signed }, body: bytes },
-      { egress: egressOf(hub), policy: networkPolicy(policy, { carriesSecret: true }), limits },
+      {
+        egress: egressOf(hub),
+        policy: networkPolicy(policy, { carriesSecret: true }),
+        limits: { ...limits, totalMs, connectMs: Math.min(5_000, totalMs) },
+      },
     )
     const taken = answer.status >= 200 && answer.status <= 299
     const response = {

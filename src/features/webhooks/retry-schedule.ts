@@ -15,6 +15,10 @@ export const standardSchedule: readonly number[] = [
   24 * 3_600,
 ]
 
+/** Most retries an endpoint may ask for, and most seconds they may spread over: 8 days. */
+export const mostRetries = 20
+export const longestSchedule = 8 * 86_400
+
 /** A try that failed, and what is needed to choose the time of the next. */
 export interface FailedTry {
   /** Number of the try that just failed: 1 for the first. */

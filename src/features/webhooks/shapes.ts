@@ -4,6 +4,7 @@ import { eventKinds } from '../../core/events'
 import { areas } from '../../core/permissions'
 import { editable, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
 import { longestHeaderValue, mostHeaders } from './custom-headers'
+import { longestSchedule, mostRetries } from './retry-schedule'
 import { attemptTriggers, deliveryStates, endpointStates } from './tables'
 
 const kinds = eventKinds.map(one => one.kind)
@@ -33,6 +34,20 @@ const filters = Shape(
   },
   { description: 'Which events of the kinds it chose it receives.' },
 )
+const retrySchedule = Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: longestSchedule }), { maxItems: mostRetries }), {
+  description:
+    `Seconds before each retry, counted from the end of the try before: at most ${mostRetries}, ${longestSchedule} seconds in all. ` +
+    'An empty list never retries; null is the standard schedule of ten tries.',
+})
+const timeoutSeconds = Type.Integer({
+  minimum: 1,
+  maximum: 30,
+  description: 'How long a try may take, with the connection and all of the answer that is read.',
+})
+const maxPerSecond = Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
+  description:
+    'Most tries a second, with bursts of one second’s worth; what waits for its turn uses up no try. Null is no limit.',
+})
 const exampleEndpoint = {
   id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
   url: 'https://hooks.example.com/bailiwick',
@@ -45,6 +60,9 @@ const exampleEndpoint = {
   secret_hint: 'whsec_…n2o=',
   next_secret_hint: null,
   overlap_ends_at: null,
+  retry_schedule: null,
+  timeout_seconds: 15,
+  max_per_second: null,
   header_names: ['Authorization'],
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
@@ -66,6 +84,9 @@ const endpointMembers = {
   overlap_ends_at: MaybeInstant({
     description: 'When the old secret ends and the new one takes its place; null when there is one secret only.',
   }),
+  retry_schedule: retrySchedule,
+  timeout_seconds: timeoutSeconds,
+  max_per_second: maxPerSecond,
   header_names: Type.Array(Type.String(), { description: 'Names of the headers of your own; their values are never shown.' }),
   ...editable,
 }
@@ -102,6 +123,9 @@ export const WebhookEndpointInput = Shape(
     events,
     filters: Type.Optional(filters),
     active: Type.Optional(active),
+    retry_schedule: Type.Optional(retrySchedule),
+    timeout_seconds: Type.Optional(Type.Integer({ ...timeoutSeconds, default: 15 })),
+    max_per_second: Type.Optional(maxPerSecond),
     secret: Type.Optional(ownSecret),
     headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
   },
@@ -118,6 +142,9 @@ export const WebhookEndpointPatch = Shape(
     events: Type.Optional(events),
     filters: Type.Optional(filters),
     active: Type.Optional(active),
+    retry_schedule: Type.Optional(retrySchedule),
+    timeout_seconds: Type.Optional(timeoutSeconds),
+    max_per_second: Type.Optional(maxPerSecond),
     headers: Type.Optional(
       Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
         description:

@@ -29,6 +29,13 @@ export const webhookEndpoints = table(
     // JSON of name and value, sealed as one; null when there are none.
     headersSealed: text('headers_sealed'),
     headerNames: json<string[]>('header_names').notNull(),
+    // Seconds before each retry; null for the standard schedule.
+    retrySchedule: json<number[] | null>('retry_schedule'),
+    timeoutSeconds: int('timeout_seconds').notNull(),
+    // Null sends as fast as the endpoint takes them.
+    maxPerSecond: int('max_per_second'),
+    // The moment (microseconds since 1970) until which turns under that limit are given out.
+    pacedUntilUs: int('paced_until_us'),
     // Both count tries that nobody asked for by hand, and a success sets both back.
     failedAttempts: int('failed_attempts').notNull(),
     goneInARow: int('gone_in_a_row').notNull(),
