@@ -1,11 +1,12 @@
 import type { JobKind } from '../core/jobs/job'
 import { deliverJob } from '../features/webhooks/deliver'
 import { dispatchJob } from '../features/webhooks/dispatch'
+import { recoverJob } from '../features/webhooks/recovery'
 import { promoteJob } from '../features/webhooks/secret-rotation'
 import { releaseJob } from '../features/webhooks/standing'
 
 /** Every kind of background work. */
-export const jobKinds: readonly JobKind[] = [dispatchJob, deliverJob, releaseJob, promoteJob] as JobKind[]
+export const jobKinds: readonly JobKind[] = [dispatchJob, deliverJob, releaseJob, promoteJob, recoverJob] as JobKind[]
 
 /** Jobs that each event starts. */
 export const eventJobs: readonly string[] = [dispatchJob.kind]

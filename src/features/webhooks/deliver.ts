@@ -40,7 +40,7 @@ export const deliverJob: JobKind<DeliverPayload> = {
       const later = await waitForTurn(hub, delivery, endpoint, payload)
       if (later) return async () => ({ result: undefined, jobs: [later] })
       if (!(await begin(hub, delivery))) return undefined
-      const tried = await post(hub, { delivery, endpoint, body, trigger: payload.manual ? 'manual' : 'auto', policy })
+      const tried = await post(hub, { delivery, endpoint, body, trigger: triggerOf(payload), policy })
       tally(hub, 'webhook_attempts', tried.row.errorClass ?? 'delivered')
       return tried.reason === null ? tx => succeeded(tx, hub, delivery, tried) : tx => failed(tx, hub, delivery, tried, payload)
     } finally {
@@ -48,6 +48,8 @@ export const deliverJob: JobKind<DeliverPayload> = {
     }
   },
 }
+
+const triggerOf = ({ manual, recovery }: DeliverPayload) => (manual ? 'manual' : recovery ? 'recovery' : 'auto')
 
 // What a job may find its delivery in. In flight: the process that made the try died, and this job is the same one, taken over.
 const open = ['pending', 'retrying', 'in_flight'] as const
@@ -114,7 +116,11 @@ async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried): Pr
 async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payload: DeliverPayload): Promise<Outcome> {
   const now = hub.clock.now()
   // The endpoint before its deliveries, here as everywhere: two that lock in different orders wait for each other.
-  const counted = await noteOutcome(tx, delivery.endpointId, { ok: false, gone: tried.gone, manual: payload.manual ?? false })
+  const counted = await noteOutcome(tx, delivery.endpointId, {
+    ok: false,
+    gone: tried.gone,
+    manual: triggerOf(payload) !== 'auto',
+  })
   if (!(await logTry(tx, delivery, tried))) return { result: undefined }
   const { endpoint, audits, events } = await disableWhenGone(tx, hub, counted)
   const told = { result: undefined, audits, events }

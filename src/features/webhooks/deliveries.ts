@@ -15,7 +15,7 @@ import { attemptView, deliveryView } from './delivery-view'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
 import type { WebhookDeliveryDetail, WebhookDeliveryView } from './shapes'
 import { heldStill, obstacleOf } from './standing'
-import { deliveryStates, errorClasses, finalStates, webhookAttempts, webhookDeliveries, type FinalState } from './tables'
+import { deliveryStates, errorClasses, isFinal, webhookAttempts, webhookDeliveries } from './tables'
 import { refuseTooOften } from './too-often'
 
 const notArrived = deliveryStates.filter(state => state !== 'delivered')
@@ -117,13 +117,12 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
   })
 }
 
-const obstacles = {
+/** What refuses to send again, by the obstacle. */
+export const obstacles = {
   endpoint_deleted: 'The endpoint was deleted.',
   endpoint_disabled: 'The endpoint is disabled. Enable it first.',
   endpoint_inactive: 'The endpoint is paused. Make it active first.',
 } as const
-
-const isFinal = (status: Delivery['status']): status is FinalState => finalStates.includes(status as never)
 
 async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery> {
   const [row] = await read

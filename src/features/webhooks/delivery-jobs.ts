@@ -10,6 +10,8 @@ export type DeliverPayload = {
   version: number
   /** A resend somebody asked for, and not a try of the schedule. */
   manual?: boolean
+  /** A try by which an endpoint is to catch up; like a resend, it uses up none of the schedule. */
+  recovery?: boolean
   /** The endpoint's limit of tries a second was waited for, and the turn is this one's. */
   turn?: boolean
   /** How often the try was put off because the endpoint had too many in flight. */
@@ -31,8 +33,8 @@ export function deliverJobFor(
     kind: deliverKind,
     payload: { delivery_id: delivery.id, version: delivery.version, ...more },
     lane: delivery.endpointId,
-    // First tries go before retries: an endpoint that is down must not keep news from the others.
-    priority: delivery.attemptCount === 0 ? 10 : 100,
+    // First tries go before retries: an endpoint that is down must not keep news from the others. Neither must what is old.
+    priority: delivery.attemptCount === 0 && !more.recovery ? 10 : 100,
     runAt: at,
     uniqueKey: delivery.id,
     replaces: true,

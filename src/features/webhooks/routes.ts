@@ -23,9 +23,12 @@ import {
   WebhookEndpointInput,
   WebhookEndpointList,
   WebhookEndpointPatch,
+  WebhookRecovery,
+  WebhookRecoveryInput,
   WebhookSecretRotation,
   WebhookTest,
 } from './shapes'
+import { recoverEndpoint } from './recovery'
 import { promoteSecret, rotateSecret } from './secret-rotation'
 import { sendTest } from './test-message'
 
@@ -135,6 +138,22 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     answer: WebhookEndpoint,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteSecret(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/recover',
+    guard: 'webhooks.write',
+    action: 'webhooks.endpoint.recover',
+    operationId: 'recoverWebhookEndpoint',
+    summary: 'Send again what did not arrive',
+    description:
+      'Sends again what the endpoint did not take in a stretch of time: what was given up, held back or waits for a retry. The ' +
+      'same ids and bytes under new signatures, oldest first, behind what is new and no faster than the endpoint’s limits. What ' +
+      'had ended gets one try. Five a minute and endpoint.',
+    body: WebhookRecoveryInput,
+    answer: WebhookRecovery,
+    problems: ['conflict', 'rate_limited'],
+    run: (ctx, { params, body }) => recoverEndpoint(ctx, params.id!, body),
   }),
   route({
     method: 'POST',

@@ -5,7 +5,7 @@ import { areas } from '../../core/permissions'
 import { editable, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
 import { longestHeaderValue, mostHeaders } from './custom-headers'
 import { longestSchedule, mostRetries } from './retry-schedule'
-import { attemptTriggers, deliveryStates, endpointStates } from './tables'
+import { attemptTriggers, deliveryStates, endpointStates, recoverableStates } from './tables'
 
 const kinds = eventKinds.map(one => one.kind)
 
@@ -254,7 +254,9 @@ export const WebhookAttempt = Shape(
   {
     id: Type.String({ description: 'Identifier.' }),
     number: Type.Integer({ minimum: 1, description: 'Counts the tries of the delivery; the header X-Service-Attempt.' }),
-    trigger: Words(attemptTriggers, { description: 'What caused it: the schedule, somebody’s resend, or a test.' }),
+    trigger: Words(attemptTriggers, {
+      description: 'What caused it: the schedule, somebody’s resend, a recovery of the endpoint, or a test.',
+    }),
     started_at: Instant({ description: 'When it began.' }),
     duration_ms: Type.Integer({ description: 'How long it took, from the DNS question to the last byte that was read.' }),
     status_code: Nullable(Type.Integer(), { description: 'HTTP status of the answer; null when none came.' }),
@@ -336,6 +338,38 @@ export const WebhookDeliveryDetail = Shape(
     examples: [{ ...exampleDelivery, attempts: WebhookAttempt.examples as unknown[] }],
   },
 )
+export const WebhookRecoveryInput = Shape(
+  {
+    since: Instant({ description: 'Only deliveries made at or after this time.' }),
+    until: Instant({ description: 'Only deliveries made before this time.' }),
+    status: Type.Optional(
+      Type.Array(Words(recoverableStates), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Only those of these states; all three when absent.',
+      }),
+    ),
+    event: Type.Optional(Words(kinds, { description: 'Only those of this kind.' })),
+  },
+  {
+    $id: 'WebhookRecoveryInput',
+    description: 'Which deliveries to send again.',
+    examples: [{ since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', status: ['exhausted'] }],
+  },
+)
+export const WebhookRecovery = Shape(
+  {
+    matched: Type.Integer({ description: 'Deliveries that are sent again.' }),
+    queued: Type.Integer({ description: 'How many of them wait for their try already; the rest follows by itself.' }),
+  },
+  {
+    $id: 'WebhookRecovery',
+    description: 'What a recovery found.',
+    examples: [{ matched: 1_840, queued: 500 }],
+  },
+)
+export type WebhookRecoveryInput = Static<typeof WebhookRecoveryInput>
+export type WebhookRecoveryView = Static<typeof WebhookRecovery>
 export type WebhookAttemptView = Static<typeof WebhookAttempt>
 export type WebhookDeliveryView = Static<typeof WebhookDelivery>
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>

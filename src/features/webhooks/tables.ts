@@ -60,6 +60,10 @@ export type DeliveryState = (typeof deliveryStates)[number]
 /** States in which nothing more happens by itself. */
 export const finalStates = ['delivered', 'exhausted', 'cancelled', 'expired'] as const satisfies readonly DeliveryState[]
 export type FinalState = (typeof finalStates)[number]
+export const isFinal = (status: DeliveryState): status is FinalState => finalStates.includes(status as never)
+/** States out of which a recovery sends again: what was given up, what is kept back, and what waits for a retry. */
+export const recoverableStates = ['exhausted', 'held', 'retrying'] as const satisfies readonly DeliveryState[]
+export type RecoverableState = (typeof recoverableStates)[number]
 
 export const webhookDeliveries = table(
   'webhook_deliveries',
@@ -115,7 +119,7 @@ export const errorClasses = [
   'aborted',
 ] as const
 
-export const attemptTriggers = ['auto', 'manual', 'test'] as const
+export const attemptTriggers = ['auto', 'manual', 'recovery', 'test'] as const
 export type AttemptTrigger = (typeof attemptTriggers)[number]
 
 export const webhookAttempts = table(

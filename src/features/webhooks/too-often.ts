@@ -6,7 +6,11 @@ import { tryAgain } from '../../core/problem'
  * Holds what people send by hand to five a minute and endpoint: it must not become a way to flood somebody.
  * @throws Problem 429
  */
-export function refuseTooOften(ctx: Ctx, what: 'endpoint-tests' | 'endpoint-resends', endpointId: string): void {
+export function refuseTooOften(
+  ctx: Ctx,
+  what: 'endpoint-tests' | 'endpoint-resends' | 'endpoint-recoveries',
+  endpointId: string,
+): void {
   const verdict = limiterOf(ctx.hub).take([{ name: what, key: endpointId, quota: 5, windowSeconds: 60 }], ctx.hub.clock.now())
   if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
 }
