@@ -6,6 +6,7 @@ import { version } from '../core/version'
 import { benches } from './bench'
 import { addBareServer } from './bench/bare'
 import type { Bench, Report } from './bench/bench'
+import { addSink } from './bench/sink'
 
 export function addBench(program: Command): void {
   const command = program
@@ -21,6 +22,7 @@ Examples:
     )
   for (const bench of benches) addOne(command, bench)
   addBareServer(command)
+  addSink(command)
 }
 
 function addOne(command: Command, bench: Bench): void {
