@@ -143,7 +143,8 @@ export const jobs = table(
     failedAt: time('failed_at'),
   },
   t => [
-    index('jobs_due').on(t.state, t.kind, t.priority, t.runAt),
+    // With the lane, so that what waits in full lanes is passed over within the index.
+    index('jobs_due').on(t.state, t.kind, t.priority, t.runAt, t.lane),
     // When the next one is due, whatever its priority.
     index('jobs_next').on(t.state, t.kind, t.runAt),
     index('jobs_leases').on(t.state, t.lockedUntil),

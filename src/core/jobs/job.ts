@@ -24,6 +24,8 @@ export interface JobKind<P = Record<string, unknown>> {
   kind: string
   /** Runs of this kind that one process has under way at most. */
   concurrency: number
+  /** Runs of one lane that one process has under way at most; what is due beyond them stays in the queue. No limit when absent. */
+  laneConcurrency?: number
   /** How long a run may take before others may take the job over; the run's own time limit must be shorter. */
   leaseMs: number
   /** Smaller is claimed first among the jobs of this kind; a draft may name its own. */

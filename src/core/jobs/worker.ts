@@ -5,7 +5,9 @@ import { claim } from './claim'
 import type { ClaimedJob, JobKind } from './job'
 import { finish, giveBack, giveUp, nextRunAt } from './queue'
 
-const largestClaim = 20
+const largestClaim = 100
+// Passing over what waits in full lanes costs time at each look, so it is not done at the end of every run.
+const pauseBesideFullMs = 10
 
 /** The lease ran out while the job ran, and another process may have it: what this run found out is not written. */
 class LeaseLost extends Error {
@@ -15,6 +17,10 @@ class LeaseLost extends Error {
 /** Runs the jobs of one process: claims what is due, keeps to each kind's limit, records the end of each run. */
 export class Worker {
   private readonly running = new Map<string, Set<Promise<void>>>()
+  /** Runs under way by kind and lane, for the kinds that limit them. */
+  private readonly lanes = new Map<string, Map<string, number>>()
+  /** When each kind is looked at again, in milliseconds of `performance.now`. */
+  private readonly pausedUntil = new Map<string, number>()
   private timer: Timer | null = null
   private timerAt = Infinity
   private looking: Promise<void> | null = null
@@ -26,7 +32,10 @@ export class Worker {
     private readonly hub: Hub,
     private readonly kinds: readonly JobKind[],
   ) {
-    for (const kind of kinds) this.running.set(kind.kind, new Set())
+    for (const kind of kinds) {
+      this.running.set(kind.kind, new Set())
+      this.lanes.set(kind.kind, new Map())
+    }
     this.off = hub.jobSignal.on(() => this.wake())
   }
 
@@ -101,17 +110,31 @@ export class Worker {
   /** Claims until the kind is at its limit or nothing is due; returns when it wants to be looked at again. */
   private async claimKind(kind: JobKind): Promise<number> {
     const under = this.running.get(kind.kind)!
+    const lanes = this.lanes.get(kind.kind)!
     for (;;) {
       const free = kind.concurrency - under.size
       // The end of a run looks again, so a full kind needs no timer.
       if (free <= 0 || this.stopped) return Infinity
+      const pause = (this.pausedUntil.get(kind.kind) ?? 0) - performance.now()
+      if (pause > 0) return this.hub.clock.now() + Math.ceil(pause)
       const at = await nextRunAt(this.hub.read, kind.kind)
       if (at === null) return Infinity
       if (at > this.hub.clock.now()) return at
+      const limit = Math.min(free, largestClaim)
       const claimed = await record(this.hub, async tx => ({
-        result: await claim(tx, this.hub, kind.kind, kind.leaseMs, Math.min(free, largestClaim)),
+        result: await claim(
+          tx,
+          this.hub,
+          kind.kind,
+          kind.leaseMs,
+          limit,
+          kind.laneConcurrency === undefined ? null : { underWay: lanes, most: kind.laneConcurrency },
+        ),
       }))
-      // Another hub was quicker, or holds the rows just now.
+      if (kind.laneConcurrency !== undefined && claimed.length < limit) {
+        this.pausedUntil.set(kind.kind, performance.now() + pauseBesideFullMs)
+      }
+      // Another hub was quicker, or holds the rows just now; or only full lanes have something due.
       if (claimed.length === 0) return this.hub.clock.now() + 50
       for (const job of claimed) this.start(kind, job)
     }
@@ -119,10 +142,15 @@ export class Worker {
 
   private start(kind: JobKind, job: ClaimedJob): void {
     const under = this.running.get(kind.kind)!
+    const lanes = this.lanes.get(kind.kind)!
+    lanes.set(job.lane, (lanes.get(job.lane) ?? 0) + 1)
     const run = this.runOne(kind, job)
       .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'the end of a job was not recorded'))
       .finally(() => {
         under.delete(run)
+        const left = lanes.get(job.lane)! - 1
+        if (left > 0) lanes.set(job.lane, left)
+        else lanes.delete(job.lane)
         this.wake()
       })
     under.add(run)

@@ -14,7 +14,7 @@ import { disableWhenGone, noteOutcome } from './health'
 import { takeTurn } from './pace'
 import { longestTryMs, post, type Tried } from './post'
 import { nextRetry } from './retry-schedule'
-import { takeSlot } from './slots'
+import { mostInFlight, takeSlot } from './slots'
 import { heldStill, obstacleOf } from './standing'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints, type FinalState } from './tables'
 
@@ -24,6 +24,7 @@ type Outcome = Recorded<undefined>
 export const deliverJob: JobKind<DeliverPayload> = {
   kind: deliverKind,
   concurrency: 256,
+  laneConcurrency: mostInFlight,
   // Longer than any try by construction, so that no second one can begin while the first still runs.
   leaseMs: longestTryMs + 30_000,
   retryAfter: untilDone,
