@@ -110,8 +110,17 @@ async function begin(hub: Hub, delivery: Delivery): Promise<boolean> {
 
 async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried): Promise<Outcome> {
   await noteOutcome(tx, delivery.endpointId, { ok: true })
-  if (!(await logTry(tx, delivery, tried))) return { result: undefined }
-  return await end(tx, hub, delivery, { status: 'delivered', reason: null })
+  const now = hub.clock.now()
+  const delivered = {
+    status: 'delivered',
+    reason: null,
+    nextAttemptAt: null,
+    finishedAt: now,
+    endedAs: null,
+    updatedAt: now,
+  } as const
+  await logTry(tx, delivery, tried, delivered)
+  return { result: undefined }
 }
 
 async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payload: DeliverPayload): Promise<Outcome> {
@@ -172,11 +181,12 @@ async function end(tx: Tx, hub: Hub, delivery: Delivery, as: { status: FinalStat
   return { result: undefined }
 }
 
-/** Writes the try down. False when the delivery is gone, with its workspace. */
-async function logTry(tx: Tx, delivery: Delivery, tried: Tried): Promise<boolean> {
+/** Writes the try down, and what it makes of the delivery. False when the delivery is gone, with its workspace. */
+async function logTry(tx: Tx, delivery: Delivery, tried: Tried, also: Partial<Delivery> = {}): Promise<boolean> {
   const rows = await tx
     .update(webhookDeliveries)
     .set({
+      ...also,
       attemptCount: tried.row.number,
       lastStatusCode: tried.row.statusCode ?? null,
       lastErrorClass: tried.row.errorClass ?? null,
