@@ -269,6 +269,8 @@ CREATE TABLE "webhook_deliveries" (
 	"status" text collate "C" NOT NULL,
 	"reason" text collate "C",
 	"attempt_count" bigint NOT NULL,
+	"last_status_code" bigint,
+	"last_error_class" text collate "C",
 	"next_attempt_at" bigint,
 	"finished_at" bigint,
 	"ended_as" text,
@@ -283,11 +285,21 @@ CREATE TABLE "webhook_endpoints" (
 	"url" text collate "C" NOT NULL,
 	"description" text collate "C" NOT NULL,
 	"events" text NOT NULL,
+	"resource_ids" text,
 	"active" boolean NOT NULL,
 	"status" text collate "C" NOT NULL,
 	"disabled_reason" text collate "C",
 	"secret_sealed" text collate "C" NOT NULL,
 	"secret_hint" text collate "C" NOT NULL,
+	"next_secret_sealed" text collate "C",
+	"next_secret_hint" text collate "C",
+	"rotates_at" bigint,
+	"headers_sealed" text collate "C",
+	"header_names" text NOT NULL,
+	"retry_schedule" text,
+	"timeout_seconds" bigint NOT NULL,
+	"max_per_second" bigint,
+	"paced_until_us" bigint,
 	"failed_attempts" bigint NOT NULL,
 	"gone_in_a_row" bigint NOT NULL,
 	"version" bigint NOT NULL,
@@ -316,7 +328,7 @@ CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","c
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","priority","run_at");--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","priority","run_at","lane");--> statement-breakpoint
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint

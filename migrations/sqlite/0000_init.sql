@@ -113,7 +113,7 @@ CREATE TABLE `jobs` (
 	`failed_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`priority`,`run_at`);--> statement-breakpoint
+CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`priority`,`run_at`,`lane`);--> statement-breakpoint
 CREATE INDEX `jobs_next` ON `jobs` (`state`,`kind`,`run_at`);--> statement-breakpoint
 CREATE INDEX `jobs_leases` ON `jobs` (`state`,`locked_until`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
@@ -308,6 +308,8 @@ CREATE TABLE `webhook_deliveries` (
 	`status` text NOT NULL,
 	`reason` text,
 	`attempt_count` integer NOT NULL,
+	`last_status_code` integer,
+	`last_error_class` text,
 	`next_attempt_at` integer,
 	`finished_at` integer,
 	`ended_as` text,
@@ -327,11 +329,21 @@ CREATE TABLE `webhook_endpoints` (
 	`url` text NOT NULL,
 	`description` text NOT NULL,
 	`events` text NOT NULL,
+	`resource_ids` text,
 	`active` integer NOT NULL,
 	`status` text NOT NULL,
 	`disabled_reason` text,
 	`secret_sealed` text NOT NULL,
 	`secret_hint` text NOT NULL,
+	`next_secret_sealed` text,
+	`next_secret_hint` text,
+	`rotates_at` integer,
+	`headers_sealed` text,
+	`header_names` text NOT NULL,
+	`retry_schedule` text,
+	`timeout_seconds` integer NOT NULL,
+	`max_per_second` integer,
+	`paced_until_us` integer,
 	`failed_attempts` integer NOT NULL,
 	`gone_in_a_row` integer NOT NULL,
 	`version` integer NOT NULL,

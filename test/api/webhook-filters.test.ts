@@ -47,7 +47,10 @@ test('an endpoint that names resources receives events about those alone', async
     await raiseAlert(here, one)
     await raiseAlert(here, two)
     await here.settle()
-    return inbox.received.splice(0).map(message => message.headers.get('x-service-resource')!.split('/')[1]!).sort()
+    return inbox.received
+      .splice(0)
+      .map(message => message.headers.get('x-service-resource')!.split('/')[1]!)
+      .sort()
   }
   expect((await here.acme.call('GET', path)).body.filters).toEqual({ resource_ids: [one] })
   expect(await arrived()).toEqual([one])

@@ -23,6 +23,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(heartbeats, 'uuidSealed', heartbeats.id),
   sealed(pingKeys, 'keySealed', pingKeys.workspaceId),
   sealed(webhookEndpoints, 'secretSealed', webhookEndpoints.id),
+  sealed(webhookEndpoints, 'nextSecretSealed', webhookEndpoints.id),
+  sealed(webhookEndpoints, 'headersSealed', webhookEndpoints.id),
 ]
 
 function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(
