@@ -29,7 +29,13 @@ interface VerifyFlags extends SettingFlags {
 }
 
 export function addAudit(program: Command, endWith: EndWith): void {
-  const audit = program.command('audit').description('Prove that nobody changed the audit log behind the hub’s back.')
+  const audit = program
+    .command('audit')
+    .description('Prove that nobody changed the audit log behind the hub’s back.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  bailiwick audit verify --data /var/lib/bailiwick\n  bailiwick audit public-key > audit.pem',
+    )
   withData(audit.command('verify').description('Hold the audit log against its hashes, its macs and its signed checkpoints.'))
     .option('--checkpoint <file>', 'checkpoints that were kept elsewhere (default DATA/audit-checkpoints.ndjson, if there)')
     .option('--public-key <file>', 'public keys in PEM form to check them with, instead of the master key')

@@ -51,26 +51,21 @@ test('an export longer than a page is whole, and verifies without hub, database 
   await signAudit(w.hub)
   const { text } = await w.acme.call('GET', '/v1/audit-events/export')
   const { data } = w.hub.config
-  const run = async (...args: string[]) => {
+  const { databaseUrl, masterKeyFile } = w.hub.config
+  const run = async (args: string[], env: Record<string, string> = {}) => {
     const command = Bun.spawn([process.execPath, 'src/bin/hub.ts', 'audit', ...args], {
-      env: { PATH: process.env.PATH, BAILIWICK_DATA: data, BAILIWICK_MASTER_KEY_FILE: w.hub.config.masterKeyFile! },
+      env: { PATH: process.env.PATH, BAILIWICK_DATA: data, ...env },
       stdout: 'pipe',
       stderr: 'pipe',
     })
     return { out: await new Response(command.stdout).text(), code: await command.exited }
   }
-  writeFileSync(join(data, 'audit.pem'), (await run('public-key')).out)
+  const there = { BAILIWICK_MASTER_KEY_FILE: masterKeyFile!, ...(databaseUrl && { BAILIWICK_DATABASE_URL: databaseUrl }) }
+  writeFileSync(join(data, 'audit.pem'), (await run(['public-key'], there)).out)
   const verify = async (log: string) => {
     writeFileSync(join(data, 'acme.ndjson'), log)
-    return await run(
-      'verify',
-      '--export',
-      join(data, 'acme.ndjson'),
-      '--checkpoint',
-      checkpointFile(w.hub.config),
-      '--public-key',
-      join(data, 'audit.pem'),
-    )
+    const [log_, checkpoints, key] = [join(data, 'acme.ndjson'), checkpointFile(w.hub.config), join(data, 'audit.pem')]
+    return await run(['verify', '--export', log_, '--checkpoint', checkpoints, '--public-key', key])
   }
   const n = text.trimEnd().split('\n').length
   expect(n).toBeGreaterThan(1_100)
