@@ -9,6 +9,7 @@ import heartbeats from './heartbeats.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
+import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
@@ -38,6 +39,7 @@ export const pages: readonly Page[] = [
   page('commands', commands),
   page('storage', storage),
   page('keys', keys),
+  page('performance', performance),
   page('problems', problems),
   page('architecture', architecture),
   page('dependencies', dependencies),
