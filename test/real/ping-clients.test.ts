@@ -50,7 +50,7 @@ async function sh(script: string, url: string, more: Record<string, string> = {}
   return { code, out, err }
 }
 
-describe.skipIf(!Bun.which('curl'))('curl', () => {
+describe('curl', () => {
   const curl = 'curl -fsS -m 10 --retry 5 -o /dev/null'
 
   test('tells success, start, failure, exit status and output', async () => {
@@ -138,7 +138,7 @@ describe.skipIf(!Bun.which('curl'))('curl', () => {
   }, 30_000)
 })
 
-describe.skipIf(!Bun.which('wget'))('wget', () => {
+describe('wget', () => {
   test('tells success, failure, output, and only that it is there', async () => {
     const beat = await make('wget')
     const wget = 'wget -q -T 10 -t 5 -O /dev/null'
@@ -159,7 +159,7 @@ describe.skipIf(!Bun.which('wget'))('wget', () => {
   })
 })
 
-describe.skipIf(!Bun.which('borgmatic') || !Bun.which('borg'))('borgmatic', () => {
+describe('borgmatic', () => {
   const setUp = async (name: string) => {
     const beat = await make(name)
     const folder = join(here.folder, name)
