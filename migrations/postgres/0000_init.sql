@@ -57,6 +57,13 @@ CREATE TABLE "events" (
 	"body" text collate "C" NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "held_lanes" (
+	"kind" text collate "C" NOT NULL,
+	"lane" text collate "C" NOT NULL,
+	"held_until" bigint NOT NULL,
+	CONSTRAINT "held_lanes_kind_lane_pk" PRIMARY KEY("kind","lane")
+);
+--> statement-breakpoint
 CREATE TABLE "hubs" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"host" text collate "C" NOT NULL,
@@ -302,6 +309,9 @@ CREATE TABLE "webhook_endpoints" (
 	"paced_until_us" bigint,
 	"failed_attempts" bigint NOT NULL,
 	"gone_in_a_row" bigint NOT NULL,
+	"refused_in_a_row" bigint NOT NULL,
+	"breaker_openings" bigint NOT NULL,
+	"breaker_until" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -328,7 +338,7 @@ CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","c
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","priority","run_at","lane");--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","lane","priority","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint

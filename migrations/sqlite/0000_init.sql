@@ -65,6 +65,13 @@ CREATE TABLE `events` (
 --> statement-breakpoint
 CREATE INDEX `events_workspace` ON `events` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_sequence` ON `events` (`resource_id`,`kind`,`sequence`);--> statement-breakpoint
+CREATE TABLE `held_lanes` (
+	`kind` text NOT NULL,
+	`lane` text NOT NULL,
+	`held_until` integer NOT NULL,
+	PRIMARY KEY(`kind`, `lane`)
+);
+--> statement-breakpoint
 CREATE TABLE `hubs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`host` text NOT NULL,
@@ -113,7 +120,7 @@ CREATE TABLE `jobs` (
 	`failed_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`priority`,`run_at`,`lane`);--> statement-breakpoint
+CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`lane`,`priority`,`run_at`);--> statement-breakpoint
 CREATE INDEX `jobs_next` ON `jobs` (`state`,`kind`,`run_at`);--> statement-breakpoint
 CREATE INDEX `jobs_leases` ON `jobs` (`state`,`locked_until`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
@@ -346,6 +353,9 @@ CREATE TABLE `webhook_endpoints` (
 	`paced_until_us` integer,
 	`failed_attempts` integer NOT NULL,
 	`gone_in_a_row` integer NOT NULL,
+	`refused_in_a_row` integer NOT NULL,
+	`breaker_openings` integer NOT NULL,
+	`breaker_until` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

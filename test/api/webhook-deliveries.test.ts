@@ -7,6 +7,7 @@ import { record } from '../../src/core/change'
 import { events, jobs } from '../../src/core/db/tables'
 import { eventKind } from '../../src/core/events'
 import { version } from '../../src/core/version'
+import { deliverJobFor } from '../../src/features/webhooks/delivery-jobs'
 import { standardSchedule } from '../../src/features/webhooks/retry-schedule'
 import { webhookDeliveries } from '../../src/features/webhooks/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
@@ -538,10 +539,11 @@ test('a try that a resend made void is not made', async () => {
   await resend(here, id)
   await here.settle()
   // As if another hub had claimed the first job at the very moment of the resend.
-  await record(here.hub, async () => ({
-    result: undefined,
-    jobs: [{ kind: 'webhooks.deliver', payload: { delivery_id: id, version: 1 } }],
-  }))
+  await record(here.hub, async tx => {
+    const [row] = await tx.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
+    const { uniqueKey: _, ...job } = deliverJobFor({ ...row!, version: 1 }, here.clock.now())
+    return { result: undefined, jobs: [job] }
+  })
   await here.settle()
   expect(inbox.received).toHaveLength(2)
   expect(await deliveryOf(here, id)).toMatchObject({ status: 'retrying', attempt_count: 2 })
@@ -561,7 +563,8 @@ test('a try that was under way when its process died is made again', async () =>
       .update(webhookDeliveries)
       .set({ status: 'in_flight', attemptCount: 1, finishedAt: null })
       .where(eq(webhookDeliveries.id, id))
-    return { result: undefined, jobs: [{ kind: 'webhooks.deliver', payload: { delivery_id: id, version: 1 }, uniqueKey: id }] }
+    const [row] = await tx.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
+    return { result: undefined, jobs: [deliverJobFor(row!, here.clock.now())] }
   })
   await here.settle()
   expect(inbox.received).toHaveLength(2)

@@ -8,7 +8,7 @@ import { isPostgres } from '../../src/core/db/dialect'
 import { counters, hubs, jobs } from '../../src/core/db/tables'
 import type { Tx } from '../../src/core/db/transaction'
 import type { Hub } from '../../src/core/hub'
-import { claim } from '../../src/core/jobs/claim'
+import { dueJobs, lease } from '../../src/core/jobs/claim'
 import type { JobKind } from '../../src/core/jobs/job'
 import { enqueue, reap, type JobDraft } from '../../src/core/jobs/queue'
 import { Worker } from '../../src/core/jobs/worker'
@@ -18,7 +18,7 @@ import { world } from '../support/world'
 
 const put = (hub: Hub, ...drafts: JobDraft[]) => record(hub, async () => ({ result: undefined, jobs: drafts }))
 const take = (hub: Hub, kind: string, limit: number, leaseMs = 30_000) =>
-  record(hub, async tx => ({ result: await claim(tx, hub, kind, leaseMs, limit) }))
+  record(hub, async tx => ({ result: await lease(tx, hub, await dueJobs(tx, hub, kind, limit), leaseMs) }))
 const job = (n: number, more: Partial<JobDraft> = {}): JobDraft => ({ kind: 'test.run', payload: { n }, ...more })
 
 /** A kind that does what `run` says; gives up after `tries` runs. */
@@ -80,8 +80,8 @@ test('neither the jobs that wait for later nor those that are due are gone throu
   const one = `state = 'ready' and kind = 'test.run'`
   const plans = await plansOf(hub, [
     `select min(run_at) from jobs where ${one}`,
-    `select min(priority) from jobs where ${one} and priority > 10`,
-    `select id from jobs where ${one} and priority = 10 and run_at <= ${clock.now()} order by run_at limit 20`,
+    `select min(priority) from jobs where ${one} and lane = '' and priority > 10`,
+    `select id from jobs where ${one} and lane = '' and priority = 10 and run_at <= ${clock.now()} order by run_at limit 20`,
   ])
   expect(plans.map(plan => /jobs_\w+/.exec(plan)?.[0])).toEqual(['jobs_next', 'jobs_due', 'jobs_due'])
   expect(plans.filter(plan => /sort|temp b-tree|\bscan jobs\b/i.test(plan))).toEqual([])

@@ -4,6 +4,7 @@ import type { Config } from '../../core/config'
 import { events } from '../../core/db/tables'
 import { eventKind } from '../../core/events'
 import { newId } from '../../core/ids'
+import { closed } from '../../features/webhooks/breaker'
 import { deliverJobFor } from '../../features/webhooks/delivery-jobs'
 import { hintOf, sealedIn } from '../../features/webhooks/live-secrets'
 import { newSecret } from '../../features/webhooks/sign'
@@ -53,6 +54,7 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
           maxPerSecond: null,
           failedAttempts: 0,
           goneInARow: 0,
+          ...closed,
           version: 1,
           createdAt,
           updatedAt: createdAt,

@@ -143,13 +143,24 @@ export const jobs = table(
     failedAt: time('failed_at'),
   },
   t => [
-    // With the lane, so that what waits in full lanes is passed over within the index.
-    index('jobs_due').on(t.state, t.kind, t.priority, t.runAt, t.lane),
+    // By lane, so that claims hop from one lane to the next whatever waits in each.
+    index('jobs_due').on(t.state, t.kind, t.lane, t.priority, t.runAt),
     // When the next one is due, whatever its priority.
     index('jobs_next').on(t.state, t.kind, t.runAt),
     index('jobs_leases').on(t.state, t.lockedUntil),
     uniqueIndex('jobs_unique').on(t.kind, t.uniqueKey),
   ],
+)
+
+/** Lanes of jobs that are held back; see jobs/lane-holds.ts. */
+export const heldLanes = table(
+  'held_lanes',
+  {
+    kind: text('kind').notNull(),
+    lane: text('lane').notNull(),
+    heldUntil: time('held_until').notNull(),
+  },
+  t => [primaryKey({ columns: [t.kind, t.lane] })],
 )
 
 export const idempotencyKeys = table(

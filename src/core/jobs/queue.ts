@@ -1,4 +1,5 @@
-import { and, eq, gte, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, lt, notInArray, or, sql } from 'drizzle-orm'
+import { prepared } from '../db/prepared'
 import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
@@ -11,11 +12,11 @@ export interface JobDraft {
   /** Milliseconds UTC; at once when absent. */
   runAt?: number
   priority?: number
-  /** What takes turns with what; one lane a kind when absent. */
+  /** What takes turns with what, for kinds that have rules for lanes. */
   lane?: string
   /** While a job of this kind and key waits, a second is not added. */
   uniqueKey?: string
-  /** Goes with `uniqueKey`: a job that waits under that key takes over this one's time, priority and payload. */
+  /** Goes with `uniqueKey`: a job that waits under that key takes over this one's lane, time, priority and payload. */
   replaces?: boolean
 }
 
@@ -49,24 +50,36 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
   }
 }
 
-const taken = { runAt: sql`excluded.run_at`, priority: sql`excluded.priority`, payload: sql`excluded.payload` }
+const taken = {
+  lane: sql`excluded.lane`,
+  runAt: sql`excluded.run_at`,
+  priority: sql`excluded.priority`,
+  payload: sql`excluded.payload`,
+}
 
-/** When the next waiting job of a kind is due (ms UTC), or null when none waits. */
-export async function nextRunAt(read: Reader, kind: string): Promise<number | null> {
-  const at = sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value)))
-  const [row] = await read
-    .select({ at })
-    .from(jobs)
-    .where(and(eq(jobs.state, 'ready'), eq(jobs.kind, kind)))
+/**
+ * When the next waiting job of a kind is due (ms UTC), or null when none waits.
+ * @param after only those due later than this (ms UTC)
+ */
+export async function nextRunAt(read: Reader, kind: string, after = -1): Promise<number | null> {
+  const next = prepared(read, 'job-next', handle =>
+    handle
+      .select({ at: sql<number | null>`min(${jobs.runAt})`.mapWith(value => (value === null ? null : Number(value))) })
+      .from(jobs)
+      .where(and(eq(jobs.state, 'ready'), eq(jobs.kind, sql.placeholder('kind')), gt(jobs.runAt, sql.placeholder('after')))),
+  )
+  const [row] = await next.execute({ kind, after })
   return row?.at ?? null
 }
 
 /** Ends a job that this hub holds. False when the lease was lost: then the caller's transaction must be undone. */
 export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<boolean> {
-  const gone = await tx
-    .delete(jobs)
-    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
-    .returning({ id: jobs.id })
+  const gone = await prepared<{ id: string }[], Tx>(tx, 'job-finish', handle =>
+    handle
+      .delete(jobs)
+      .where(and(eq(jobs.id, sql.placeholder('id')), eq(jobs.lockedBy, sql.placeholder('hub'))))
+      .returning({ id: jobs.id }),
+  ).execute({ id, hub: hub.id })
   return gone.length === 1
 }
 

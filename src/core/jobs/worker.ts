@@ -1,13 +1,30 @@
 import { record } from '../change'
 import type { Timer } from '../clock'
+import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
-import { claim } from './claim'
+import { dueJobs, lease } from './claim'
 import type { ClaimedJob, JobKind } from './job'
+import { LaneRoom } from './lanes'
+import { takeTurns, type Turns } from './lane-turns'
 import { finish, giveBack, giveUp, nextRunAt } from './queue'
 
 const largestClaim = 100
-// Passing over what waits in full lanes costs time at each look, so it is not done at the end of every run.
-const pauseBesideFullMs = 10
+// Where more is due than may run, the ends of several runs share one look.
+const pauseWhenCrowdedMs = 8
+// Another hub holds the rows just now: it is quicker than this, or dead.
+const pauseBesideOthersMs = 50
+
+/** What a look at a kind found: when to look again (ms UTC, Infinity for never by itself), and whether something could be taken now. */
+interface Look {
+  at: number
+  pressing: boolean
+}
+
+interface Claimed {
+  turns: Turns
+  jobs: ClaimedJob[]
+  taken: ReadonlyMap<string, unknown> | undefined
+}
 
 /** The lease ran out while the job ran, and another process may have it: what this run found out is not written. */
 class LeaseLost extends Error {
@@ -16,11 +33,12 @@ class LeaseLost extends Error {
 
 /** Runs the jobs of one process: claims what is due, keeps to each kind's limit, records the end of each run. */
 export class Worker {
-  private readonly running = new Map<string, Set<Promise<void>>>()
-  /** Runs under way by kind and lane, for the kinds that limit them. */
-  private readonly lanes = new Map<string, Map<string, number>>()
+  private readonly running = new Map<string, Map<Promise<void>, ClaimedJob>>()
+  /** The lane of each kind that was served last. */
+  private readonly lastLanes = new Map<string, string>()
   /** When each kind is looked at again, in milliseconds of `performance.now`. */
   private readonly pausedUntil = new Map<string, number>()
+  private readonly lastLooks = new Map<string, Look>()
   private timer: Timer | null = null
   private timerAt = Infinity
   private looking: Promise<void> | null = null
@@ -32,10 +50,7 @@ export class Worker {
     private readonly hub: Hub,
     private readonly kinds: readonly JobKind[],
   ) {
-    for (const kind of kinds) {
-      this.running.set(kind.kind, new Set())
-      this.lanes.set(kind.kind, new Map())
-    }
+    for (const kind of kinds) this.running.set(kind.kind, new Map())
     this.off = hub.jobSignal.on(() => this.wake())
   }
 
@@ -61,23 +76,22 @@ export class Worker {
     await Promise.race([this.drained(), Bun.sleep(limitMs)])
   }
 
-  /** Resolves when nothing is due and nothing runs: how tests wait, and how a stop drains. */
+  /** Resolves when nothing can be taken now and nothing runs: how tests wait, and how a stop drains. */
   async idle(): Promise<void> {
     for (;;) {
-      await this.drained()
-      const now = this.hub.clock.now()
-      const next = await Promise.all(this.kinds.map(kind => nextRunAt(this.hub.read, kind.kind)))
-      // Looked at again, since a job may have been claimed and started while the question was answered.
-      const busy = this.looking !== null || this.underWay().length > 0
-      if (!busy && !next.some(at => at !== null && at <= now)) return
       this.wake()
+      await this.drained()
+      // Looked at again, since a look may have followed in which a job was claimed and started.
+      const busy = this.looking !== null || this.underWay().length > 0
+      const now = this.hub.clock.now()
+      if (!busy && ![...this.lastLooks.values()].some(look => look.pressing || look.at <= now)) return
       await Bun.sleep(1)
     }
   }
 
   /** Runs under way, by kind. */
   counts(): Record<string, number> {
-    return Object.fromEntries([...this.running].map(([kind, set]) => [kind, set.size]))
+    return Object.fromEntries([...this.running].map(([kind, runs]) => [kind, runs.size]))
   }
 
   /** Waits for the claim under way, which may start runs, and then for the runs. */
@@ -87,7 +101,7 @@ export class Worker {
   }
 
   private underWay(): Promise<void>[] {
-    return [...this.running.values()].flatMap(set => [...set])
+    return [...this.running.values()].flatMap(runs => [...runs.keys()])
   }
 
   private async look(): Promise<void> {
@@ -96,10 +110,13 @@ export class Worker {
       let next = Infinity
       for (const kind of this.kinds) {
         try {
-          next = Math.min(next, await this.claimKind(kind))
+          const look = await this.claimKind(kind)
+          this.lastLooks.set(kind.kind, look)
+          next = Math.min(next, look.at)
         } catch (error) {
           // The database is out of reach or busy: the next wake-up, or this timer, tries again.
           this.hub.log.error({ err: error, kind: kind.kind }, 'jobs could not be claimed')
+          this.lastLooks.set(kind.kind, { at: this.hub.clock.now() + 1000, pressing: true })
           next = Math.min(next, this.hub.clock.now() + 1000)
         }
       }
@@ -107,58 +124,71 @@ export class Worker {
     } while (this.lookAgain && !this.stopped)
   }
 
-  /** Claims until the kind is at its limit or nothing is due; returns when it wants to be looked at again. */
-  private async claimKind(kind: JobKind): Promise<number> {
-    const under = this.running.get(kind.kind)!
-    const lanes = this.lanes.get(kind.kind)!
+  /** Claims until the kind is at its limit or nothing can be taken. */
+  private async claimKind(kind: JobKind): Promise<Look> {
+    const runs = this.running.get(kind.kind)!
+    const { clock } = this.hub
     for (;;) {
-      const free = kind.concurrency - under.size
       // The end of a run looks again, so a full kind needs no timer.
-      if (free <= 0 || this.stopped) return Infinity
+      if (runs.size >= kind.concurrency || this.stopped) return { at: Infinity, pressing: false }
       const pause = (this.pausedUntil.get(kind.kind) ?? 0) - performance.now()
-      if (pause > 0) return this.hub.clock.now() + Math.ceil(pause)
-      const at = await nextRunAt(this.hub.read, kind.kind)
-      if (at === null) return Infinity
-      if (at > this.hub.clock.now()) return at
-      const limit = Math.min(free, largestClaim)
-      const claimed = await record(this.hub, async tx => ({
-        result: await claim(
-          tx,
-          this.hub,
-          kind.kind,
-          kind.leaseMs,
-          limit,
-          kind.laneConcurrency === undefined ? null : { underWay: lanes, most: kind.laneConcurrency },
-        ),
-      }))
-      if (kind.laneConcurrency !== undefined && claimed.length < limit) {
-        this.pausedUntil.set(kind.kind, performance.now() + pauseBesideFullMs)
+      if (pause > 0) return { at: clock.now() + Math.ceil(pause), pressing: true }
+      const at = (await nextRunAt(this.hub.read, kind.kind)) ?? Infinity
+      if (at > clock.now()) return { at, pressing: false }
+      const { turns, jobs, taken } = await this.claimSome(kind, Math.min(kind.concurrency - runs.size, largestClaim))
+      for (const job of jobs) this.start(kind, job, taken?.get(job.id))
+      if (turns.crowded) this.pausedUntil.set(kind.kind, performance.now() + pauseWhenCrowdedMs)
+      if (jobs.length > 0) continue
+      if (turns.contended) return { at: clock.now() + pauseBesideOthersMs, pressing: true }
+      // What is held has its time; what waits for later in other lanes has another.
+      return {
+        at: Math.min(turns.heldUntil, (await nextRunAt(this.hub.read, kind.kind, clock.now())) ?? Infinity),
+        pressing: false,
       }
-      // Another hub was quicker, or holds the rows just now; or only full lanes have something due.
-      if (claimed.length === 0) return this.hub.clock.now() + 50
-      for (const job of claimed) this.start(kind, job)
     }
   }
 
-  private start(kind: JobKind, job: ClaimedJob): void {
-    const under = this.running.get(kind.kind)!
-    const lanes = this.lanes.get(kind.kind)!
-    lanes.set(job.lane, (lanes.get(job.lane) ?? 0) + 1)
-    const run = this.runOne(kind, job)
-      .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'the end of a job was not recorded'))
-      .finally(() => {
-        under.delete(run)
-        const left = lanes.get(job.lane)! - 1
-        if (left > 0) lanes.set(job.lane, left)
-        else lanes.delete(job.lane)
-        this.wake()
-      })
-    under.add(run)
+  private async claimSome(kind: JobKind, limit: number): Promise<Claimed> {
+    const { hub } = this
+    return await record(hub, async tx => {
+      const turns = await this.choose(tx, kind, limit)
+      const jobs = await lease(tx, hub, turns.ids, kind.leaseMs)
+      this.lastLanes.set(kind.kind, turns.lastLane)
+      return { result: { turns, jobs, taken: jobs.length > 0 ? await kind.take?.(tx, hub, jobs) : undefined } }
+    })
   }
 
-  private async runOne(kind: JobKind, job: ClaimedJob): Promise<void> {
+  private async choose(tx: Tx, kind: JobKind, limit: number): Promise<Turns> {
+    const { hub } = this
+    if (!kind.lanes) {
+      const ids = await dueJobs(tx, hub, kind.kind, limit)
+      return { ids, lastLane: '', heldUntil: Infinity, contended: ids.length === 0, crowded: false }
+    }
+    return await takeTurns(tx, {
+      kind: kind.kind,
+      rules: kind.lanes,
+      room: new LaneRoom(hub, kind.lanes, kind.concurrency, this.running.get(kind.kind)!.values()),
+      now: hub.clock.now(),
+      leaseMs: kind.leaseMs,
+      limit,
+      after: this.lastLanes.get(kind.kind) ?? '',
+    })
+  }
+
+  private start(kind: JobKind, job: ClaimedJob, taken: unknown): void {
+    const runs = this.running.get(kind.kind)!
+    const run = this.runOne(kind, job, taken)
+      .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'the end of a job was not recorded'))
+      .finally(() => {
+        runs.delete(run)
+        this.wake()
+      })
+    runs.set(run, job)
+  }
+
+  private async runOne(kind: JobKind, job: ClaimedJob, taken: unknown): Promise<void> {
     try {
-      const write = await kind.run(this.hub, job)
+      const write = await kind.run(this.hub, job, taken)
       await record(this.hub, async tx => {
         const done = write ? await write(tx) : { result: undefined }
         const kept =

@@ -112,7 +112,7 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
       target: target('webhook_delivery', { id, name: row.event }),
       before: deliveryView(row),
       after: deliveryView(changed),
-      jobs: [{ ...deliverJobFor(changed, now, { manual: true }), priority: 10 }],
+      jobs: [deliverJobFor(changed, now, { manual: true })],
     }
   })
 }

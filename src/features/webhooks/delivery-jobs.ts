@@ -1,4 +1,5 @@
 import type { JobDraft } from '../../core/jobs/queue'
+import { firstTry, laneByHand, laneOf, laterTry } from './lanes'
 import type { webhookDeliveries } from './tables'
 
 export type Delivery = typeof webhookDeliveries.$inferSelect
@@ -14,8 +15,6 @@ export type DeliverPayload = {
   recovery?: boolean
   /** The endpoint's limit of tries a second was waited for, and the turn is this one's. */
   turn?: boolean
-  /** How often the try was put off because the endpoint had too many in flight. */
-  waits?: number
 }
 
 export const deliverKind = 'webhooks.deliver'
@@ -25,16 +24,15 @@ export const deliverKind = 'webhooks.deliver'
  * try is a job of its own: the queue sets aside jobs that were taken too often, which a long schedule must not come near.
  */
 export function deliverJobFor(
-  delivery: Pick<Delivery, 'id' | 'endpointId' | 'version' | 'attemptCount'>,
+  delivery: Pick<Delivery, 'id' | 'workspaceId' | 'endpointId' | 'version' | 'attemptCount'>,
   at: number,
   more: Omit<DeliverPayload, 'delivery_id' | 'version'> = {},
 ): JobDraft {
   return {
     kind: deliverKind,
     payload: { delivery_id: delivery.id, version: delivery.version, ...more },
-    lane: delivery.endpointId,
-    // First tries go before retries: an endpoint that is down must not keep news from the others. Neither must what is old.
-    priority: delivery.attemptCount === 0 && !more.recovery ? 10 : 100,
+    lane: more.manual ? laneByHand(delivery) : laneOf(delivery),
+    priority: more.manual || (delivery.attemptCount === 0 && !more.recovery) ? firstTry : laterTry,
     runAt: at,
     uniqueKey: delivery.id,
     replaces: true,

@@ -12,6 +12,7 @@ import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '
 import type { Permission } from '../../core/permissions'
 import { invalid, notFound, Problem } from '../../core/problem'
 import { Words, type Page } from '../../core/shapes'
+import { closeBreaker, closed } from './breaker'
 import { chose, chosenPattern } from './chosen'
 import { endpointView } from './endpoint-view'
 import { headerColumns, mergeHeaders, openHeaders, refuseCarriedAway, type CustomHeaders } from './custom-headers'
@@ -104,6 +105,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         ...(await headerColumns(tx, ctx.hub, { id, workspaceId: ctx.workspaceId }, headers)),
         failedAttempts: 0,
         goneInARow: 0,
+        ...closed,
         version: 1,
         createdAt: now,
         updatedAt: now,
@@ -147,6 +149,8 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
       .where(and(eq(webhookEndpoints.id, id), eq(webhookEndpoints.version, row.version)))
       .returning()
     if (!changed) throw new Problem('conflict', 'The endpoint was edited at the same moment. Read it again before editing it.')
+    // What was held against the endpoint is not held against another address, nor against one that was switched off meanwhile.
+    if (changed.url !== row.url || changed.active !== row.active) await closeBreaker(tx, row)
     if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
     const released = !row.active && obstacleOf(changed) === null
     return {
@@ -169,6 +173,7 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
     requireMatch(ctx, row)
     await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id))
     const now = ctx.hub.clock.now()
+    await closeBreaker(tx, row)
     await cancelWaiting(tx, row, now)
     return { result: undefined, target: endpointTarget(row), before: endpointView(row, now) }
   })
@@ -200,6 +205,7 @@ export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = '
       })
       .where(eq(webhookEndpoints.id, id))
       .returning()
+    await closeBreaker(tx, row)
     if (replay === 'held') await holdForSwitchOnly(tx, row, now)
     return {
       result: endpointView(changed!, now),

@@ -1,13 +1,16 @@
-import { and, eq, gt, max, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, or, sql } from 'drizzle-orm'
 import { target } from '../../core/audit'
 import { jobContext, systemActor, type AuditDraft, type EventDraft } from '../../core/change'
 import { instant } from '../../core/clock'
+import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
+import { closeBreaker } from './breaker'
 import { deliverKind } from './delivery-jobs'
+import { lastSuccess } from './delivery-rows'
 import { endpointView } from './endpoint-view'
 import { holdWaiting } from './standing'
-import { webhookDeliveries, webhookEndpoints } from './tables'
+import { webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
 type Judged = { endpoint: Endpoint | null; audits: AuditDraft[]; events: EventDraft[] }
@@ -23,12 +26,8 @@ const goneToDisable = 2
  */
 export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome): Promise<Endpoint | null> {
   if (outcome.ok) {
-    // Most tries succeed after others that did; they write nothing.
-    const failing = or(gt(webhookEndpoints.failedAttempts, 0), gt(webhookEndpoints.goneInARow, 0))
-    await tx
-      .update(webhookEndpoints)
-      .set({ failedAttempts: 0, goneInARow: 0 })
-      .where(and(eq(webhookEndpoints.id, endpointId), failing))
+    const [recovered] = await setBack(tx).execute({ id: endpointId })
+    if (recovered) await closeBreaker(tx, recovered)
     return null
   }
   const { gone, manual } = outcome
@@ -42,6 +41,26 @@ export async function noteOutcome(tx: Tx, endpointId: string, outcome: Outcome):
     .returning()
   return row ?? null
 }
+
+// Most tries succeed after others that did; they write nothing.
+const setBack = (tx: Tx) =>
+  prepared<Pick<Endpoint, 'id' | 'workspaceId'>[], Tx>(tx, 'webhook-endpoint-well', handle =>
+    handle
+      .update(webhookEndpoints)
+      .set({ failedAttempts: 0, goneInARow: 0 })
+      .where(
+        and(
+          eq(webhookEndpoints.id, sql.placeholder('id')),
+          or(
+            gt(webhookEndpoints.failedAttempts, 0),
+            gt(webhookEndpoints.goneInARow, 0),
+            gt(webhookEndpoints.refusedInARow, 0),
+            isNotNull(webhookEndpoints.breakerUntil),
+          ),
+        ),
+      )
+      .returning({ id: webhookEndpoints.id, workspaceId: webhookEndpoints.workspaceId }),
+  )
 
 /**
  * Disables an endpoint that answered 410 twice in a row, by which a receiver says that it wants no more (Standard Webhooks
@@ -81,18 +100,10 @@ export async function disableWhenGone(tx: Tx, hub: Hub, endpoint: Endpoint | nul
           endpoint: { id, url, description },
           reason: 'gone',
           failed_attempts: failedAttempts,
-          last_success_at: instant(await lastSuccess(tx, endpoint)),
+          last_success_at: instant(await lastSuccess(tx, id)),
           disabled_at: instant(now),
         },
       },
     ],
   }
-}
-
-async function lastSuccess(tx: Tx, endpoint: Endpoint): Promise<number | null> {
-  const [row] = await tx
-    .select({ at: max(webhookDeliveries.finishedAt) })
-    .from(webhookDeliveries)
-    .where(and(eq(webhookDeliveries.endpointId, endpoint.id), eq(webhookDeliveries.status, 'delivered')))
-  return row?.at == null ? null : Number(row.at)
 }

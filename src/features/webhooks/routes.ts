@@ -28,6 +28,7 @@ import {
   WebhookSecretRotation,
   WebhookTest,
 } from './shapes'
+import { endpointHealth, WebhookEndpointHealth } from './endpoint-health'
 import { recoverEndpoint } from './recovery'
 import { promoteSecret, rotateSecret } from './secret-rotation'
 import { sendTest } from './test-message'
@@ -97,6 +98,16 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     description: 'What waits for it is cancelled; the log of its deliveries stays.',
     status: 204,
     run: (ctx, { params }) => deleteEndpoint(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhook-endpoints/:id/health',
+    guard: 'webhooks.read',
+    operationId: 'getWebhookEndpointHealth',
+    summary: 'See how a webhook endpoint does',
+    description: 'Why nothing arrives, if nothing does: its breaker, its failures in a row, and how much waits for it.',
+    answer: WebhookEndpointHealth,
+    run: (ctx, { params }) => endpointHealth(ctx, params.id!),
   }),
   route({
     method: 'POST',

@@ -39,6 +39,11 @@ export const webhookEndpoints = table(
     // Both count tries that nobody asked for by hand, and a success sets both back.
     failedAttempts: int('failed_attempts').notNull(),
     goneInARow: int('gone_in_a_row').notNull(),
+    // The breaker: tries in a row that the endpoint refused, how often in a row it opened, and until when. Null while it is closed;
+    // in the past, it is half open.
+    refusedInARow: int('refused_in_a_row').notNull(),
+    breakerOpenings: int('breaker_openings').notNull(),
+    breakerUntil: time('breaker_until'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

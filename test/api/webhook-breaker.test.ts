@@ -1,0 +1,153 @@
+import { afterEach, expect, test } from 'bun:test'
+import { inArray } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { webhookDeliveries } from '../../src/features/webhooks/tables'
+import { endpointAt, raiseAlert, receiver, stopReceivers, type Receiver } from '../support/receiver'
+import { world, type World } from '../support/world'
+
+afterEach(stopReceivers)
+
+const health = async (here: World, id: string) => (await here.acme.call('GET', `/v1/webhook-endpoints/${id}/health`)).body
+const deliveries = async (here: World) => (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
+
+async function refusing(here: World, inbox: Receiver, messages: number, status = 503): Promise<string> {
+  inbox.answer = () => new Response(null, { status })
+  const { id } = await endpointAt(here, inbox.url)
+  for (let n = 0; n < messages; n++) {
+    await raiseAlert(here)
+    await here.settle()
+  }
+  return id
+}
+
+test('five refusals in a row open the breaker, and what waits burns no try', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 4)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', until: null }, refused_in_a_row: 4 })
+  await raiseAlert(here)
+  await here.settle()
+  expect(await health(here, id)).toMatchObject({
+    breaker: { state: 'open', until: new Date(here.clock.now() + 30_000).toISOString() },
+    refused_in_a_row: 5,
+    failed_attempts: 5,
+    deliveries: { pending: 0, retrying: 5 },
+  })
+  // Now all five are due for their second try, and two more for their first.
+  await raiseAlert(here)
+  await raiseAlert(here)
+  await here.pass(10_000)
+  expect(inbox.received).toHaveLength(5)
+  expect(await health(here, id)).toMatchObject({ deliveries: { pending: 2, retrying: 5, in_flight: 0 } })
+  expect((await deliveries(here)).map((one: any) => one.attempt_count)).toEqual([0, 0, 1, 1, 1, 1, 1])
+})
+
+test('a half-open breaker lets one delivery through: refused, the pause doubles; taken, all goes on', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 5)
+  for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
+    const before = inbox.received.length
+    await here.pass(pauseMs - 1)
+    expect(inbox.received).toHaveLength(before)
+    await here.pass(1)
+    expect(inbox.received).toHaveLength(before + 1)
+  }
+  inbox.answer = () => new Response(null, { status: 204 })
+  await here.pass(899_999)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
+  await here.pass(1)
+  expect(await health(here, id)).toMatchObject({
+    breaker: { state: 'closed', until: null },
+    refused_in_a_row: 0,
+    failed_attempts: 0,
+  })
+  await here.pass(3_600_000)
+  await here.pass(24 * 3_600_000)
+  expect((await deliveries(here)).map((one: any) => one.status)).toEqual(Array(5).fill('delivered'))
+})
+
+test('answers that are about the message open nothing, and one of them closes a breaker', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 8, 404)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0, failed_attempts: 8 })
+  inbox.answer = () => new Response(null, { status: 502 })
+  for (let n = 0; n < 5; n++) {
+    await raiseAlert(here)
+    await here.settle()
+  }
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
+  inbox.answer = () => new Response(null, { status: 400 })
+  await here.pass(30_000)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0 })
+})
+
+test('half of twenty tries refused open the breaker too', async () => {
+  const here = await world()
+  const inbox = receiver()
+  let n = 0
+  inbox.answer = () => new Response(null, { status: n++ % 2 ? 503 : 204 })
+  const { id } = await endpointAt(here, inbox.url, { retry_schedule: [] })
+  for (let sent = 0; sent < 19; sent++) {
+    await raiseAlert(here)
+    await here.settle()
+  }
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' } })
+  await raiseAlert(here)
+  await here.settle()
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
+})
+
+test('a resend by hand goes out beside an open breaker, and closes it when it is taken', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 6)
+  const [waiting] = await deliveries(here)
+  expect(waiting).toMatchObject({ status: 'pending', attempt_count: 0 })
+  inbox.answer = () => new Response(null, { status: 204 })
+  expect((await here.acme.call('POST', `/v1/webhook-deliveries/${waiting.id}/resend`)).status).toBe(202)
+  await here.settle()
+  expect((await deliveries(here))[0]).toMatchObject({ status: 'delivered', attempt_count: 1 })
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' } })
+})
+
+test('another address, a switch or enabling begins afresh; deleting leaves nothing held', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 6)
+  expect((await deliveries(here))[0]).toMatchObject({ status: 'pending' })
+  const other = receiver()
+  await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { url: other.url })
+  await here.settle()
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0 })
+  expect(other.received).toHaveLength(1)
+  other.answer = inbox.answer
+  for (let n = 0; n < 5; n++) {
+    await raiseAlert(here)
+    await here.settle()
+  }
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
+  await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
+  await here.pass(60_000)
+  expect((await deliveries(here)).filter((one: any) => !one.finished_at)).toEqual([])
+  expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}/health`)).status).toBe(404)
+})
+
+test('a half-open breaker whose delivery was deleted meanwhile asks the next one', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 7)
+  inbox.answer = () => new Response(null, { status: 204 })
+  const [, first] = (await deliveries(here)).slice(0, 2)
+  // Void: whatever job it has makes no try.
+  const retrying = (await deliveries(here)).filter((one: any) => one.status === 'retrying').map((one: any) => one.id)
+  await record(here.hub, async tx => {
+    await tx.delete(webhookDeliveries).where(inArray(webhookDeliveries.id, [first.id, ...retrying]))
+    return { result: undefined }
+  })
+  await here.pass(30_000)
+  await here.pass(100)
+  expect(inbox.received).toHaveLength(6)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, deliveries: { pending: 0 } })
+})
