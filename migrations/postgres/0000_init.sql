@@ -53,6 +53,7 @@ CREATE TABLE "events" (
 	"resource_type" text collate "C" NOT NULL,
 	"resource_id" text collate "C" NOT NULL,
 	"sequence" bigint NOT NULL,
+	"place" bigint NOT NULL,
 	"occurred_at" bigint NOT NULL,
 	"body" text collate "C" NOT NULL
 );
@@ -271,6 +272,7 @@ CREATE TABLE "webhook_deliveries" (
 	"resource_type" text collate "C",
 	"resource_id" text collate "C",
 	"sequence" bigint,
+	"turn" bigint,
 	"occurred_at" bigint NOT NULL,
 	"test_body" text collate "C",
 	"status" text collate "C" NOT NULL,
@@ -284,6 +286,11 @@ CREATE TABLE "webhook_deliveries" (
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_dispatches" (
+	"resource_id" text collate "C" PRIMARY KEY NOT NULL,
+	"place" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_endpoints" (
@@ -307,6 +314,7 @@ CREATE TABLE "webhook_endpoints" (
 	"timeout_seconds" bigint NOT NULL,
 	"max_per_second" bigint,
 	"paced_until_us" bigint,
+	"ordering" text collate "C" NOT NULL,
 	"failed_attempts" bigint NOT NULL,
 	"gone_in_a_row" bigint NOT NULL,
 	"refused_in_a_row" bigint NOT NULL,
@@ -337,6 +345,7 @@ CREATE INDEX "audit_entries_action" ON "audit_entries" USING btree ("workspace_i
 CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","created_at");--> statement-breakpoint
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
+CREATE UNIQUE INDEX "events_place" ON "events" USING btree ("resource_id","place");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","lane","priority","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
@@ -362,4 +371,5 @@ CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btre
 CREATE INDEX "webhook_deliveries_workspace" ON "webhook_deliveries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","turn") WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");

@@ -59,12 +59,14 @@ CREATE TABLE `events` (
 	`resource_type` text NOT NULL,
 	`resource_id` text NOT NULL,
 	`sequence` integer NOT NULL,
+	`place` integer NOT NULL,
 	`occurred_at` integer NOT NULL,
 	`body` text NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `events_workspace` ON `events` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_sequence` ON `events` (`resource_id`,`kind`,`sequence`);--> statement-breakpoint
+CREATE UNIQUE INDEX `events_place` ON `events` (`resource_id`,`place`);--> statement-breakpoint
 CREATE TABLE `held_lanes` (
 	`kind` text NOT NULL,
 	`lane` text NOT NULL,
@@ -310,6 +312,7 @@ CREATE TABLE `webhook_deliveries` (
 	`resource_type` text,
 	`resource_id` text,
 	`sequence` integer,
+	`turn` integer,
 	`occurred_at` integer NOT NULL,
 	`test_body` text,
 	`status` text NOT NULL,
@@ -330,6 +333,12 @@ CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id
 CREATE INDEX `webhook_deliveries_workspace` ON `webhook_deliveries` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_status` ON `webhook_deliveries` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_line` ON `webhook_deliveries` (`endpoint_id`,`resource_id`,`turn`) WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
+CREATE TABLE `webhook_dispatches` (
+	`resource_id` text PRIMARY KEY NOT NULL,
+	`place` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -351,6 +360,7 @@ CREATE TABLE `webhook_endpoints` (
 	`timeout_seconds` integer NOT NULL,
 	`max_per_second` integer,
 	`paced_until_us` integer,
+	`ordering` text NOT NULL,
 	`failed_attempts` integer NOT NULL,
 	`gone_in_a_row` integer NOT NULL,
 	`refused_in_a_row` integer NOT NULL,

@@ -151,6 +151,7 @@ function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
 async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void> {
   for (const draft of drafts) {
     const id = newId('evt')
+    const place = await nextNumber(tx, `event:${draft.resource.id}`)
     await tx.insert(events).values({
       id,
       workspaceId: draft.workspaceId,
@@ -159,6 +160,7 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
       resourceType: draft.resource.type,
       resourceId: draft.resource.id,
       sequence: await nextNumber(tx, `event:${draft.resource.id}:${draft.kind}`),
+      place,
       occurredAt: draft.occurredAt ?? hub.clock.now(),
       body: JSON.stringify({ event: draft.kind, data: draft.data }),
     })

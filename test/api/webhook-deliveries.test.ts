@@ -9,7 +9,7 @@ import { eventKind } from '../../src/core/events'
 import { version } from '../../src/core/version'
 import { deliverJobFor } from '../../src/features/webhooks/delivery-jobs'
 import { standardSchedule } from '../../src/features/webhooks/retry-schedule'
-import { webhookDeliveries } from '../../src/features/webhooks/tables'
+import { webhookDeliveries, webhookEndpoints } from '../../src/features/webhooks/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -568,7 +568,32 @@ test('a try that was under way when its process died is made again', async () =>
   })
   await here.settle()
   expect(inbox.received).toHaveLength(2)
-  expect(await deliveryOf(here, id)).toMatchObject({ status: 'delivered', attempt_count: 2 })
+  expect(await deliveryOf(here, id)).toMatchObject({
+    status: 'delivered',
+    attempt_count: 3,
+    attempts: [{ error_class: null }, { number: 2, error_class: 'aborted', status_code: null }, { number: 3, error_class: null }],
+  })
+})
+
+test('a try that could not be made on our side is not in the log, and is made once it can be', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const { id } = await endpointAt(here, inbox.url)
+  const [sound] = await here.hub.read.select().from(webhookEndpoints)
+  const seal = (text: string) =>
+    record(here.hub, async tx => {
+      await tx.update(webhookEndpoints).set({ secretSealed: text }).where(eq(webhookEndpoints.id, id))
+      return { result: undefined }
+    })
+  await seal(sound!.secretSealed.slice(0, -4))
+  await raise(here)
+  for (let n = 0; n < 5; n++) await here.pass(10_000)
+  const [waiting] = (await deliveries(here)) as [{ id: string }]
+  expect(await deliveryOf(here, waiting.id)).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
+  await seal(sound!.secretSealed)
+  for (let n = 0; n < 5; n++) await here.pass(30_000)
+  expect(inbox.received).toHaveLength(1)
+  expect(await deliveryOf(here, waiting.id)).toMatchObject({ status: 'delivered', attempt_count: 1 })
 })
 
 test('one endpoint has at most eight tries in flight, and gets everything in the end', async () => {

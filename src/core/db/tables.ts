@@ -112,11 +112,17 @@ export const events = table(
     resourceType: text('resource_type').notNull(),
     resourceId: text('resource_id').notNull(),
     sequence: int('sequence').notNull(),
+    // Place among all events of the resource, whatever their kind; who commits later has the greater one.
+    place: int('place').notNull(),
     occurredAt: time('occurred_at').notNull(),
     // The exact bytes of {event, data} that every try of every delivery sends.
     body: text('body').notNull(),
   },
-  t => [index('events_workspace').on(t.workspaceId, t.id), uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence)],
+  t => [
+    index('events_workspace').on(t.workspaceId, t.id),
+    uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence),
+    uniqueIndex('events_place').on(t.resourceId, t.place),
+  ],
 )
 
 export const jobs = table(

@@ -1,14 +1,15 @@
-import type { Recorded } from '../../core/change'
+import { record, type Recorded } from '../../core/change'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { NotOpened } from '../../core/secrets'
 import { tally } from '../../core/tally'
 import type { Finish, JobKind } from '../../core/jobs/job'
 import { countRefusal, isRefusal, closeBreaker } from './breaker'
-import { deliverJobFor, deliverKind, untilDone, type Delivery, type DeliverPayload } from './delivery-jobs'
+import { deliverJobFor, deliverKind, triggerOf, untilDone, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { endDelivery, logTry, moveDelivery, scheduledTries } from './delivery-rows'
 import { disableWhenGone, noteOutcome } from './health'
 import { deliveryLanes } from './lanes'
+import { behindEarlier, isBehind, moveUp, waitsForNothing } from './line'
 import { longestTryMs, post, type Tried } from './post'
 import { beginTry } from './recent-tries'
 import { nextRetry } from './retry-schedule'
@@ -43,7 +44,7 @@ export const deliverJob: JobKind<DeliverPayload, Taken> = {
 }
 
 // An unreadable secret is a matter of keys: the operator is told, and it is looked at again this often.
-const unreadablePauseMs = 5 * 60_000
+const unreadablePauseMs = 60_000
 
 async function tryOnce(hub: Hub, payload: DeliverPayload, taken: Extract<Taken, { next: 'post' }>): Promise<Finish> {
   const { delivery, endpoint, body, policy } = taken
@@ -55,7 +56,11 @@ async function tryOnce(hub: Hub, payload: DeliverPayload, taken: Extract<Taken, 
     refused = isRefusal(tried.row)
     return tried.reason === null ? tx => succeeded(tx, hub, delivery, tried) : tx => failed(tx, hub, delivery, tried, payload)
   } catch (error) {
-    if (!(error instanceof NotOpened)) throw error
+    if (!(error instanceof NotOpened)) {
+      // Nothing was sent, so that no try was cut off.
+      await record(hub, async tx => ({ result: await moveDelivery(tx, delivery, waitsForNothing) }))
+      throw error
+    }
     hub.log.error({ err: error, endpoint: endpoint.id, delivery: delivery.id }, 'a webhook secret could not be opened')
     return async tx => {
       const at = hub.clock.now() + unreadablePauseMs
@@ -72,12 +77,13 @@ async function tryOnce(hub: Hub, payload: DeliverPayload, taken: Extract<Taken, 
   }
 }
 
-const triggerOf = ({ manual, recovery }: DeliverPayload) => (manual ? 'manual' : recovery ? 'recovery' : 'auto')
-
 async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried): Promise<Outcome> {
+  const now = hub.clock.now()
+  // The endpoint before its deliveries: what waits behind this one is let go in the same transaction.
+  if (delivery.turn !== null) await heldStill(tx, delivery.endpointId)
   await noteOutcome(tx, delivery.endpointId, { ok: true })
-  await logTry(tx, delivery, tried, hub.clock.now())
-  return { result: undefined }
+  await logTry(tx, delivery, tried, now)
+  return { result: undefined, jobs: await moveUp(tx, delivery, now) }
 }
 
 async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payload: DeliverPayload): Promise<Outcome> {
@@ -103,7 +109,7 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
       endedAs: null,
       updatedAt: now,
     })
-    return told
+    return { ...told, jobs: await moveUp(tx, delivery, now) }
   }
   const due = nextRetry({
     attempt: await scheduledTries(tx, delivery.id),
@@ -119,6 +125,11 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
   }
   if (obstacle) {
     await moveDelivery(tx, delivery, { status: 'held', reason: obstacle, updatedAt: now })
+    return told
+  }
+  // One that somebody sent out of its turn goes back into the line.
+  if (endpoint?.ordering === 'per_resource' && (await isBehind(tx, delivery))) {
+    await moveDelivery(tx, delivery, { status: 'held', reason: behindEarlier, updatedAt: now })
     return told
   }
   await moveDelivery(tx, delivery, { status: 'retrying', reason: tried.reason, nextAttemptAt: due, updatedAt: now })

@@ -1,6 +1,6 @@
 import type { JobDraft } from '../../core/jobs/queue'
 import { firstTry, laneByHand, laneOf, laterTry } from './lanes'
-import type { webhookDeliveries } from './tables'
+import type { AttemptTrigger, webhookDeliveries } from './tables'
 
 export type Delivery = typeof webhookDeliveries.$inferSelect
 
@@ -16,6 +16,10 @@ export type DeliverPayload = {
   /** The endpoint's limit of tries a second was waited for, and the turn is this one's. */
   turn?: boolean
 }
+
+/** Why a job makes its try. */
+export const triggerOf = ({ manual, recovery }: DeliverPayload): AttemptTrigger =>
+  manual ? 'manual' : recovery ? 'recovery' : 'auto'
 
 export const deliverKind = 'webhooks.deliver'
 

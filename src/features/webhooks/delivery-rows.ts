@@ -1,11 +1,13 @@
-import { and, count, eq, inArray, max, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, max, ne, sql } from 'drizzle-orm'
 import type { Recorded } from '../../core/change'
 import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
 import type { Delivery } from './delivery-jobs'
+import { moveUp, type waitsForNothing } from './line'
 import type { Tried } from './post'
+import { heldStill } from './standing'
 import { webhookAttempts, webhookDeliveries, type DeliveryState, type FinalState } from './tables'
 
 // What a job may find its delivery in. In flight: the process that made the try died, and this job is the same one, taken over.
@@ -15,7 +17,7 @@ const open: readonly DeliveryState[] = ['pending', 'retrying', 'in_flight']
 export const openDelivery = ({ status }: Delivery): boolean => open.includes(status)
 
 /** Changes a delivery that is still open, unless a resend came first. */
-export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Delivery>): Promise<void> {
+export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Delivery> | typeof waitsForNothing): Promise<void> {
   await tx
     .update(webhookDeliveries)
     .set(to)
@@ -28,7 +30,7 @@ export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Deliv
     )
 }
 
-/** Ends a delivery for good. */
+/** Ends a delivery for good; the jobs are of what waited behind it. */
 export async function endDelivery(
   tx: Tx,
   hub: Hub,
@@ -36,8 +38,10 @@ export async function endDelivery(
   as: { status: FinalState; reason: string | null },
 ): Promise<Recorded<undefined>> {
   const now = hub.clock.now()
+  // The endpoint before its deliveries: what waits behind this one is let go in the same transaction.
+  if (delivery.turn !== null) await heldStill(tx, delivery.endpointId)
   await moveDelivery(tx, delivery, { ...as, nextAttemptAt: null, finishedAt: now, endedAs: null, updatedAt: now })
-  return { result: undefined }
+  return { result: undefined, jobs: await moveUp(tx, delivery, now) }
 }
 
 /**
@@ -124,12 +128,18 @@ const addAttempt = (tx: Tx) =>
       .returning({ id: webhookAttempts.id }),
   )
 
-/** Tries of the schedule so far: a resend takes the place of the one that waited and uses none up. */
+/** Tries of the schedule so far: a resend takes the place of the one that waited and uses none up, nor does one cut off on our side. */
 export async function scheduledTries(tx: Tx, deliveryId: string): Promise<number> {
   const [row] = await tx
     .select({ n: count() })
     .from(webhookAttempts)
-    .where(and(eq(webhookAttempts.deliveryId, deliveryId), eq(webhookAttempts.trigger, 'auto')))
+    .where(
+      and(
+        eq(webhookAttempts.deliveryId, deliveryId),
+        eq(webhookAttempts.trigger, 'auto'),
+        ne(webhookAttempts.errorClass, 'aborted'),
+      ),
+    )
   return Math.max(1, row!.n)
 }
 

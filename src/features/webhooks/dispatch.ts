@@ -1,65 +1,119 @@
-import { and, eq } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { events } from '../../core/db/tables'
+import type { Tx } from '../../core/db/transaction'
 import { isEventKind } from '../../core/events'
 import { newId } from '../../core/ids'
 import type { JobKind } from '../../core/jobs/job'
 import { chose, chosenPattern } from './chosen'
 import { deliverJobFor, untilDone, type Delivery } from './delivery-jobs'
+import { behindEarlier, isBehind } from './line'
 import { heldStill, obstacleOf } from './standing'
-import { webhookDeliveries, webhookEndpoints } from './tables'
+import { webhookDeliveries, webhookDispatches, webhookEndpoints } from './tables'
 
-// Turns one event into one delivery per endpoint that chose its kind by name. A crash may run this twice: the unique pair
-// (event, endpoint) makes the second run add nothing, neither rows nor jobs.
+type Event = typeof events.$inferSelect
+
+// Turns one event into one delivery per endpoint that chose its kind by name. Jobs run side by side and on several hubs: the one
+// that finds earlier events of the resource not yet dispatched does so first, and their own jobs find nothing left to do.
 export const dispatchJob: JobKind<{ event_id: string }> = {
   kind: 'webhooks.dispatch',
   concurrency: 8,
   leaseMs: 30_000,
   retryAfter: untilDone,
   run: async (hub, job) => async tx => {
-    const [event] = await tx.select().from(events).where(eq(events.id, job.payload.event_id))
-    // A kind that a later version of the program had and this one has not: no endpoint can have chosen it.
-    if (!event || !isEventKind(event.kind)) return { result: undefined }
-    const endpoints = await tx
-      .select()
-      .from(webhookEndpoints)
-      .where(and(eq(webhookEndpoints.workspaceId, event.workspaceId), chose(chosenPattern(event.kind))))
+    const [asked] = await tx.select().from(events).where(eq(events.id, job.payload.event_id))
+    const event = asked && (await nextToDispatch(tx, asked))
+    if (!event) return { result: undefined }
     const now = hub.clock.now()
-    const added: Delivery[] = []
-    for (const endpoint of endpoints) {
-      if (endpoint.resourceIds !== null && !endpoint.resourceIds.includes(event.resourceId)) continue
-      const obstacle = obstacleOf(endpoint) && obstacleOf(await heldStill(tx, endpoint.id))
-      if (obstacle === 'endpoint_deleted') continue
-      added.push(
-        ...(await tx
-          .insert(webhookDeliveries)
-          .values({
-            id: newId('dlv'),
-            workspaceId: event.workspaceId,
-            endpointId: endpoint.id,
-            eventId: event.id,
-            messageId: event.messageId,
-            event: event.kind,
-            resourceType: event.resourceType,
-            resourceId: event.resourceId,
-            sequence: event.sequence,
-            occurredAt: event.occurredAt,
-            testBody: null,
-            status: obstacle ? 'held' : 'pending',
-            reason: obstacle,
-            attemptCount: 0,
-            lastStatusCode: null,
-            lastErrorClass: null,
-            nextAttemptAt: obstacle ? null : now,
-            finishedAt: null,
-            endedAs: null,
-            version: 1,
-            createdAt: now,
-            updatedAt: now,
-          })
-          .onConflictDoNothing()
-          .returning()),
-      )
+    const added = await addDeliveries(tx, event, now)
+    return {
+      result: event.id === asked.id ? undefined : { again: now },
+      jobs: added.filter(row => row.status === 'pending').map(row => deliverJobFor(row, now)),
     }
-    return { result: undefined, jobs: added.filter(row => row.status === 'pending').map(row => deliverJobFor(row, now)) }
   },
+}
+
+/** The first event of the resource that was not dispatched, marked as being so; null when none is up to the one asked for. */
+async function nextToDispatch(tx: Tx, asked: Event): Promise<Event | null> {
+  const { resourceId, place } = asked
+  const ofResource = eq(webhookDispatches.resourceId, resourceId)
+  // Nearly always it is this one's turn.
+  const taken =
+    place === 1
+      ? await tx.insert(webhookDispatches).values({ resourceId, place }).onConflictDoNothing().returning()
+      : await tx
+          .update(webhookDispatches)
+          .set({ place })
+          .where(and(ofResource, eq(webhookDispatches.place, place - 1)))
+          .returning()
+  if (taken.length === 1) return asked
+  // Writing the row is the lock that both engines have.
+  const [mark] = await tx
+    .insert(webhookDispatches)
+    .values({ resourceId, place: 0 })
+    .onConflictDoUpdate({ target: webhookDispatches.resourceId, set: { resourceId } })
+    .returning()
+  if (mark!.place >= place) return null
+  const [first] = await tx
+    .select()
+    .from(events)
+    .where(and(eq(events.resourceId, resourceId), gt(events.place, mark!.place)))
+    .orderBy(asc(events.place))
+    .limit(1)
+  await tx.update(webhookDispatches).set({ place: first!.place }).where(ofResource)
+  return first!
+}
+
+async function addDeliveries(tx: Tx, event: Event, now: number): Promise<Delivery[]> {
+  // A kind that a later version of the program had and this one has not: no endpoint can have chosen it.
+  if (!isEventKind(event.kind)) return []
+  const endpoints = await tx
+    .select()
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.workspaceId, event.workspaceId), chose(chosenPattern(event.kind))))
+    // Those that are held still are so in one order everywhere.
+    .orderBy(asc(webhookEndpoints.id))
+  const added: Delivery[] = []
+  for (const found of endpoints) {
+    if (found.resourceIds !== null && !found.resourceIds.includes(event.resourceId)) continue
+    const mayWait = obstacleOf(found) !== null || found.ordering === 'per_resource'
+    const endpoint = mayWait ? await heldStill(tx, found.id) : found
+    const obstacle = obstacleOf(endpoint)
+    if (!endpoint || obstacle === 'endpoint_deleted') continue
+    const line = {
+      endpointId: endpoint.id,
+      resourceId: event.resourceId,
+      turn: endpoint.ordering === 'per_resource' ? event.place : null,
+    }
+    const reason = obstacle ?? ((await isBehind(tx, line)) ? behindEarlier : null)
+    added.push(
+      ...(await tx
+        .insert(webhookDeliveries)
+        .values({
+          id: newId('dlv'),
+          workspaceId: event.workspaceId,
+          ...line,
+          eventId: event.id,
+          messageId: event.messageId,
+          event: event.kind,
+          resourceType: event.resourceType,
+          sequence: event.sequence,
+          occurredAt: event.occurredAt,
+          testBody: null,
+          status: reason ? 'held' : 'pending',
+          reason,
+          attemptCount: 0,
+          lastStatusCode: null,
+          lastErrorClass: null,
+          nextAttemptAt: reason ? null : now,
+          finishedAt: null,
+          endedAs: null,
+          version: 1,
+          createdAt: now,
+          updatedAt: now,
+        })
+        .onConflictDoNothing()
+        .returning()),
+    )
+  }
+  return added
 }

@@ -24,6 +24,7 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: num
     retry_schedule: row.retrySchedule,
     timeout_seconds: row.timeoutSeconds,
     max_per_second: row.maxPerSecond,
+    ordering: row.ordering,
     header_names: row.headerNames,
     version: row.version,
     created_at: instant(row.createdAt),

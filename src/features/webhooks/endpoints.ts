@@ -94,6 +94,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
         retrySchedule: input.retry_schedule ?? null,
         timeoutSeconds: input.timeout_seconds ?? defaultTimeoutSeconds,
         maxPerSecond: input.max_per_second ?? null,
+        ordering: input.ordering ?? 'none',
         pacedUntilUs: null,
         status: 'enabled',
         disabledReason: null,
@@ -117,7 +118,8 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
 }
 
 /**
- * Edits an endpoint. Switched off, what waits for it is held; switched on, what was held is sent.
+ * Edits an endpoint. Switched off, what waits for it is held; switched on, what was held is sent. Without an order to keep, what
+ * waited for its turn is sent.
  * @throws Problem 404, 412, 422, 403 `insufficient_permission`
  */
 export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpointPatch): Promise<WebhookEndpointView> {
@@ -152,7 +154,8 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     // What was held against the endpoint is not held against another address, nor against one that was switched off meanwhile.
     if (changed.url !== row.url || changed.active !== row.active) await closeBreaker(tx, row)
     if (row.active && !changed.active) await holdWaiting(tx, changed, 'endpoint_inactive', now)
-    const released = !row.active && obstacleOf(changed) === null
+    const freed = row.ordering === 'per_resource' && changed.ordering === 'none'
+    const released = (!row.active || freed) && obstacleOf(changed) === null
     return {
       result: endpointView(changed, now),
       target: endpointTarget(row),

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, gte, inArray, lt, type SQL } from 'drizzle-orm'
+import { and, asc, count, eq, gt, gte, inArray, isNull, lt, ne, or, type SQL } from 'drizzle-orm'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
@@ -6,10 +6,11 @@ import type { EventKind } from '../../core/events'
 import type { JobKind } from '../../core/jobs/job'
 import type { JobDraft } from '../../core/jobs/queue'
 import { conflict, invalid, notFound } from '../../core/problem'
-import { deliverJobFor, untilDone } from './delivery-jobs'
+import { deliverJobFor, untilDone, type Delivery } from './delivery-jobs'
 import { obstacles } from './deliveries'
 import { endpointOf, endpointTarget, type Endpoint } from './endpoints'
 import type { WebhookRecoveryInput, WebhookRecoveryView } from './shapes'
+import { behindEarlier, moveUpAll, waitsForNothing } from './line'
 import { heldStill, obstacleOf } from './standing'
 import { isFinal, recoverableStates, webhookDeliveries, type RecoverableState } from './tables'
 import { refuseTooOften } from './too-often'
@@ -89,14 +90,14 @@ async function sendAgain(
     .orderBy(asc(webhookDeliveries.id))
     .limit(mostAtOnce)
   const jobs: JobDraft[] = []
+  const lined: Delivery[] = []
   for (const row of rows) {
     const { status, reason, finishedAt } = row
+    const inLine = endpoint.ordering === 'per_resource' && row.turn !== null
     const [changed] = await tx
       .update(webhookDeliveries)
       .set({
-        status: row.attemptCount > 0 ? 'retrying' : 'pending',
-        reason: null,
-        nextAttemptAt: now,
+        ...(inLine ? { status: 'held', reason: behindEarlier, nextAttemptAt: null } : { ...waitsForNothing, nextAttemptAt: now }),
         finishedAt: null,
         endedAs: isFinal(status) ? { status, reason, finished_at: finishedAt } : row.endedAs,
         // What was under way before is void.
@@ -108,9 +109,12 @@ async function sendAgain(
       )
       .returning()
     // Its try began at this very moment.
-    if (changed) jobs.push(deliverJobFor(changed, now, { recovery: true }))
+    if (!changed) continue
+    if (inLine) lined.push(changed)
+    else jobs.push(deliverJobFor(changed, now, { recovery: true }))
   }
-  const queued = jobs.length
+  const queued = jobs.length + lined.length
+  jobs.push(...(await moveUpAll(tx, lined, now, { recovery: true })))
   if (rows.length === mostAtOnce) {
     jobs.push({ kind: recoverKind, payload: { ...wanted, endpoint_id: endpoint.id, after: rows.at(-1)!.id } })
   }
@@ -122,6 +126,8 @@ const matching = (endpoint: Endpoint, { since, until, status, event }: Wanted, a
     eq(webhookDeliveries.endpointId, endpoint.id),
     gt(webhookDeliveries.id, after),
     inArray(webhookDeliveries.status, [...status]),
+    // Those that wait for their turn go out by themselves.
+    or(isNull(webhookDeliveries.reason), ne(webhookDeliveries.reason, behindEarlier)),
     gte(webhookDeliveries.createdAt, since),
     lt(webhookDeliveries.createdAt, until),
     event === null ? undefined : eq(webhookDeliveries.event, event),

@@ -82,7 +82,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Edit a webhook endpoint',
     description:
       'Changes an endpoint (JSON merge patch, RFC 7396). With `active` false, what happens is held, and sent once it ' +
-      'is true again.',
+      'is true again. With `ordering` back at `none`, what waited for its turn is sent.',
     body: WebhookEndpointPatch,
     answer: WebhookEndpoint,
     problems: ['conflict'],
@@ -212,7 +212,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Send a delivery again',
     description:
       'Tries a delivery once more and now: the same id and bytes under a new signature, in place of the try that ' +
-      'waits. Five a minute and endpoint.',
+      'waits, and out of turn where the endpoint keeps the order. Five a minute and endpoint.',
     status: 202,
     answer: WebhookDelivery,
     narrowed: 'verb',

@@ -5,7 +5,7 @@ import { areas } from '../../core/permissions'
 import { editable, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
 import { longestHeaderValue, mostHeaders } from './custom-headers'
 import { longestSchedule, mostRetries } from './retry-schedule'
-import { attemptTriggers, deliveryStates, endpointStates, recoverableStates } from './tables'
+import { attemptTriggers, deliveryStates, endpointStates, orderings, recoverableStates } from './tables'
 
 const kinds = eventKinds.map(one => one.kind)
 
@@ -48,6 +48,11 @@ const maxPerSecond = Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   description:
     'Most tries a second, with bursts of one second’s worth; what waits for its turn uses up no try. Null is no limit.',
 })
+const ordering = Words(orderings, {
+  description:
+    '`per_resource`: messages about one resource go out one after the other, in the order of the events; the next only when ' +
+    'the one before was delivered or given up, and a resource that fails holds up no other. `none`: none waits for another.',
+})
 const exampleEndpoint = {
   id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
   url: 'https://hooks.example.com/bailiwick',
@@ -63,6 +68,7 @@ const exampleEndpoint = {
   retry_schedule: null,
   timeout_seconds: 15,
   max_per_second: null,
+  ordering: 'none',
   header_names: ['Authorization'],
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
@@ -87,6 +93,7 @@ const endpointMembers = {
   retry_schedule: retrySchedule,
   timeout_seconds: timeoutSeconds,
   max_per_second: maxPerSecond,
+  ordering,
   header_names: Type.Array(Type.String(), { description: 'Names of the headers of your own; their values are never shown.' }),
   ...editable,
 }
@@ -126,6 +133,7 @@ export const WebhookEndpointInput = Shape(
     retry_schedule: Type.Optional(retrySchedule),
     timeout_seconds: Type.Optional(Type.Integer({ ...timeoutSeconds, default: 15 })),
     max_per_second: Type.Optional(maxPerSecond),
+    ordering: Type.Optional(Words(orderings, { description: ordering.description, default: 'none' })),
     secret: Type.Optional(ownSecret),
     headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
   },
@@ -145,6 +153,7 @@ export const WebhookEndpointPatch = Shape(
     retry_schedule: Type.Optional(retrySchedule),
     timeout_seconds: Type.Optional(timeoutSeconds),
     max_per_second: Type.Optional(maxPerSecond),
+    ordering: Type.Optional(ordering),
     headers: Type.Optional(
       Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
         description:
@@ -233,12 +242,13 @@ const deliveryMembers = {
   status: Words(deliveryStates, {
     description:
       '`pending` before the first try, `in_flight` during one, `retrying` between two, `held` while the endpoint is ' +
-      'paused or disabled; `delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
+      'paused or disabled, or while an earlier one about the same resource has not ended and the endpoint keeps the order; ' +
+      '`delivered`, `exhausted` after the last try failed, `cancelled`, `expired` are final.',
   }),
   reason: Nullable(Type.String(), {
     description:
       'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, ' +
-      '`endpoint_deleted` or `event_expired`.',
+      '`behind_earlier`, `endpoint_deleted` or `event_expired`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
   last_status_code: Nullable(Type.Integer(), { description: 'HTTP status that answered the last try; null when none did.' }),

@@ -3,6 +3,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { JobKind } from '../../core/jobs/job'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, untilDone } from './delivery-jobs'
+import { behindEarlier, moveUpAll, waitsForNothing } from './line'
 import { webhookDeliveries, webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
@@ -30,7 +31,9 @@ export async function heldStill(tx: Tx, endpointId: string): Promise<Endpoint | 
   return row ?? null
 }
 
-/** Holds what waits for an endpoint that was paused or disabled. What is in flight ends its try first. */
+/**
+ * Holds what waits for an endpoint that was paused or disabled, what waits for its turn too. What is in flight ends its try first.
+ */
 export async function holdWaiting(
   tx: Tx,
   endpoint: Pick<Endpoint, 'id' | 'workspaceId'>,
@@ -41,6 +44,10 @@ export async function holdWaiting(
     .update(webhookDeliveries)
     .set({ status: 'held', reason, nextAttemptAt: null, updatedAt: now })
     .where(waitingFor(endpoint))
+  await tx
+    .update(webhookDeliveries)
+    .set({ reason, updatedAt: now })
+    .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, behindEarlier)))
 }
 
 /** Cancels what waits for, or is held for, an endpoint that is being deleted. */
@@ -61,7 +68,7 @@ export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 
 const releaseKind = 'webhooks.release'
 const releasedAtOnce = 500
 
-/** The job that sends what was held while an endpoint was switched off. */
+/** The job that sends what was held while an endpoint was switched off, or for an order that it keeps no more. */
 export const releaseJobFor = (endpoint: Pick<Endpoint, 'id'>): JobDraft => ({
   kind: releaseKind,
   payload: { endpoint_id: endpoint.id },
@@ -76,33 +83,47 @@ export const releaseJob: JobKind<{ endpoint_id: string }> = {
   run: async (hub, job) => async tx => {
     const endpoint = await heldStill(tx, job.payload.endpoint_id)
     if (!endpoint || obstacleOf(endpoint) !== null) return { result: undefined }
+    const kept = endpoint.ordering === 'per_resource'
     const held = await tx
-      .select({ id: webhookDeliveries.id })
+      .select({ id: webhookDeliveries.id, turn: webhookDeliveries.turn })
       .from(webhookDeliveries)
-      .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_inactive')))
+      .where(
+        and(
+          heldFor(endpoint),
+          inArray(webhookDeliveries.reason, kept ? ['endpoint_inactive'] : ['endpoint_inactive', behindEarlier]),
+        ),
+      )
       .orderBy(asc(webhookDeliveries.id))
       .limit(releasedAtOnce)
     if (held.length === 0) return { result: undefined }
     const now = hub.clock.now()
-    const released = await tx
-      .update(webhookDeliveries)
-      .set({
-        status: sql`case when ${webhookDeliveries.attemptCount} > 0 then 'retrying' else 'pending' end`,
-        reason: null,
-        nextAttemptAt: now,
-        updatedAt: now,
-      })
-      .where(
-        inArray(
-          webhookDeliveries.id,
-          held.map(row => row.id),
-        ),
-      )
-      .returning()
-    const jobs = released.map(row => deliverJobFor(row, now))
+    const [inLine, free] = [held.filter(row => kept && row.turn !== null), held.filter(row => !kept || row.turn === null)]
+    const jobs: JobDraft[] = []
+    if (free.length > 0) {
+      const released = await tx
+        .update(webhookDeliveries)
+        .set({ ...waitsForNothing, nextAttemptAt: now, updatedAt: now })
+        .where(among(free))
+        .returning()
+      jobs.push(...released.map(row => deliverJobFor(row, now)))
+    }
+    if (inLine.length > 0) {
+      const lined = await tx
+        .update(webhookDeliveries)
+        .set({ reason: behindEarlier, updatedAt: now })
+        .where(among(inLine))
+        .returning()
+      jobs.push(...(await moveUpAll(tx, lined, now)))
+    }
     return { result: undefined, jobs: held.length === releasedAtOnce ? [...jobs, releaseJobFor(endpoint)] : jobs }
   },
 }
+
+const among = (rows: readonly { id: string }[]) =>
+  inArray(
+    webhookDeliveries.id,
+    rows.map(row => row.id),
+  )
 
 // The workspace is named for the index, which holds the few that wait and not the many that are done.
 const waitingFor = (endpoint: Pick<Endpoint, 'id' | 'workspaceId'>) =>

@@ -1,9 +1,13 @@
+import { sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import type { EventKind } from '../../core/events'
 
 export const endpointStates = ['enabled', 'disabled'] as const
+
+/** Whether an endpoint's deliveries about one resource wait for each other. */
+export const orderings = ['none', 'per_resource'] as const
 
 export const webhookEndpoints = table(
   'webhook_endpoints',
@@ -36,6 +40,7 @@ export const webhookEndpoints = table(
     maxPerSecond: int('max_per_second'),
     // The moment (microseconds since 1970) until which turns under that limit are given out.
     pacedUntilUs: int('paced_until_us'),
+    ordering: text('ordering', { enum: ['none', 'per_resource'] }).notNull(),
     // Both count tries that nobody asked for by hand, and a success sets both back.
     failedAttempts: int('failed_attempts').notNull(),
     goneInARow: int('gone_in_a_row').notNull(),
@@ -86,6 +91,8 @@ export const webhookDeliveries = table(
     resourceType: text('resource_type'),
     resourceId: text('resource_id'),
     sequence: int('sequence'),
+    // The event's place, where the endpoint kept the order of its resource: it goes out after those with smaller ones.
+    turn: int('turn'),
     occurredAt: time('occurred_at').notNull(),
     // Only test messages carry their own body; all others send the event's bytes.
     testBody: text('test_body'),
@@ -109,8 +116,18 @@ export const webhookDeliveries = table(
     index('webhook_deliveries_workspace').on(t.workspaceId, t.id),
     index('webhook_deliveries_endpoint').on(t.endpointId, t.id),
     index('webhook_deliveries_status').on(t.workspaceId, t.status, t.id),
+    // The lines of endpoints that keep the order, and of those only what has not ended.
+    index('webhook_deliveries_line')
+      .on(t.endpointId, t.resourceId, t.turn)
+      .where(sql`${t.turn} is not null and ${t.finishedAt} is null`),
   ],
 )
+
+/** Up to which place the events of a resource became deliveries. */
+export const webhookDispatches = table('webhook_dispatches', {
+  resourceId: text('resource_id').primaryKey(),
+  place: int('place').notNull(),
+})
 
 /** What a try ends in when the receiver did not take the message. */
 export const errorClasses = [

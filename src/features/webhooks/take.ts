@@ -1,4 +1,4 @@
-import { inArray } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { locking } from '../../core/db/dialect'
 import { events } from '../../core/db/tables'
@@ -7,11 +7,12 @@ import type { Hub } from '../../core/hub'
 import type { ClaimedJob } from '../../core/jobs/job'
 import { holdLane } from '../../core/jobs/lane-holds'
 import type { JobDraft } from '../../core/jobs/queue'
-import { deliverJobFor, deliverKind, type Delivery, type DeliverPayload } from './delivery-jobs'
+import { deliverJobFor, deliverKind, triggerOf, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { openDelivery } from './delivery-rows'
+import { lostTry } from './lost-try'
 import { takeTurn } from './pace'
 import { heldStill, obstacleOf } from './standing'
-import { webhookDeliveries, webhookEndpoints } from './tables'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
 type Policy = typeof workspaces.$inferSelect.networkPolicy
@@ -59,7 +60,8 @@ export async function takeDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): Pr
       continue
     }
     going.push(delivery.id)
-    taken.set(job.id, { next: 'post', delivery, endpoint, body, policy: policies.get(delivery.workspaceId)! })
+    const begun = await loggedLoss(tx, delivery, endpoint, job.payload)
+    taken.set(job.id, { next: 'post', delivery: begun, endpoint, body, policy: policies.get(delivery.workspaceId)! })
   }
   if (going.length > 0) {
     await tx
@@ -69,6 +71,16 @@ export async function takeDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): Pr
   }
   await askAnother(tx, jobs, taken, endpoints, now)
   return taken
+}
+
+/** A try whose process died is written down before the next one: the receiver may have seen it. Returns the delivery as it then stands. */
+async function loggedLoss(tx: Tx, delivery: Delivery, { url }: Endpoint, payload: DeliverPayload): Promise<Delivery> {
+  if (delivery.status !== 'in_flight') return delivery
+  const lost = lostTry(delivery, url, triggerOf(payload))
+  await tx.insert(webhookAttempts).values(lost)
+  const counted = { attemptCount: lost.number, lastStatusCode: null, lastErrorClass: lost.errorClass }
+  await tx.update(webhookDeliveries).set(counted).where(eq(webhookDeliveries.id, delivery.id))
+  return { ...delivery, ...counted }
 }
 
 /** The job that was to find out whether a half-open breaker may close makes no try: the next one in its lane is asked at once. */

@@ -38,6 +38,7 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
     resourceType: null,
     resourceId: null,
     sequence: null,
+    turn: null,
     occurredAt: createdAt,
     testBody: body,
     status: 'in_flight',
