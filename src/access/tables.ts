@@ -131,9 +131,16 @@ export const tokens = table(
     lastUsedAt: time('last_used_at'),
     lastUsedIp: text('last_used_ip'),
     revokedAt: time('revoked_at'),
+    // The end that its workspace was last told of beforehand, and how many days before.
+    warnedEnd: time('warned_end'),
+    warnedDays: int('warned_days'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
   },
-  t => [uniqueIndex('tokens_hash').on(t.tokenHash), index('tokens_workspace').on(t.workspaceId, t.id)],
+  t => [
+    uniqueIndex('tokens_hash').on(t.tokenHash),
+    index('tokens_workspace').on(t.workspaceId, t.id),
+    index('tokens_expires').on(t.expiresAt),
+  ],
 )

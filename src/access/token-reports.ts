@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { target } from '../core/audit'
 import { record } from '../core/change'
+import { instant } from '../core/clock'
 import { sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
@@ -47,6 +48,22 @@ export async function reportToken(ctx: Ctx, token: string): Promise<void> {
           before: tokenView(hub, row),
           after: tokenView(hub, after!),
           reason: 'Its value was reported as found where others can read it.',
+        },
+      ],
+      notices: [
+        {
+          workspaceId: row.workspaceId,
+          kind: 'token.leaked',
+          resource: target('token', row),
+          text:
+            `The token “${row.name}” (${row.hint}) was reported as found where others can read it, and revoked at once. ` +
+            'Whatever used it needs a new one; the audit log tells what was done with it.',
+          details: {
+            revoked_at: instant(now),
+            last_used_at: tokenView(hub, row).last_used_at,
+            expires_at: instant(row.expiresAt),
+          },
+          matter: row.id,
         },
       ],
     }

@@ -10,6 +10,7 @@ import type { EventData, EventKind } from './events'
 import { newId } from './ids'
 import type { Hub } from './hub'
 import { enqueue, type JobDraft } from './jobs/queue'
+import { writeNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
 
 /** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
@@ -45,11 +46,12 @@ export interface Changed<T> {
   reason?: string | null
   events?: EventDraft[]
   jobs?: JobDraft[]
+  notices?: NoticeDraft[]
 }
 
 /**
- * The door for what a caller asks for: the change, its audit entry, its events, its jobs and its idempotency record are one
- * transaction. `fn` must not call anything outside the database; a thrown error undoes all of it.
+ * The door for what a caller asks for: the change, its audit entry, its events, its jobs, its notices and its idempotency record
+ * are one transaction. `fn` must not call anything outside the database; a thrown error undoes all of it.
  * @param action `<area>.<thing>.<verb>` in the infinitive
  */
 export async function change<T>(ctx: Ctx, action: string, fn: (tx: Tx) => Promise<Changed<T>>): Promise<T> {
@@ -70,6 +72,7 @@ export async function change<T>(ctx: Ctx, action: string, fn: (tx: Tx) => Promis
     ])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
+    await writeNotices(tx, hub, done.notices ?? [])
     if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
     return done
   })
@@ -84,6 +87,7 @@ export interface Recorded<T> {
   audits?: AuditDraft[]
   events?: EventDraft[]
   jobs?: JobDraft[]
+  notices?: NoticeDraft[]
 }
 
 /** The door for background work: jobs, ingests and the timetable. The same promise as `change`, with the entries named by the caller. */
@@ -93,6 +97,7 @@ export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>):
     await writeAudit(tx, hub, done.audits ?? [])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
+    await writeNotices(tx, hub, done.notices ?? [])
     return done
   })
   if (recorded.events?.length || recorded.jobs?.length) announceJobs(hub)

@@ -43,6 +43,7 @@ export type IdPrefix =
   | 'ses'
   | 'flip'
   | 'hub'
+  | 'ntc'
 
 /** A TypeID (specification 0.3.0): prefix, underscore, a UUIDv7 as 26 characters of lower-case Crockford base32. */
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`

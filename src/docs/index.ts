@@ -7,6 +7,7 @@ import dependencies from './dependencies.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
+import notices from './notices.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
@@ -34,6 +35,7 @@ export const pages: readonly Page[] = [
   page('plans', plans),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
+  page('notices', notices),
   page('audit', audit),
   page('settings', settings),
   page('commands', commands),

@@ -6,6 +6,7 @@ import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { limitRoutes } from '../features/limits/routes'
+import { noticeRoutes } from '../features/notices/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
 
 /** Every area of the API. */
@@ -19,6 +20,7 @@ export const apiAreas: readonly AnyElysia[] = [
   webhookRoutes,
   eventRoutes,
   auditRoutes,
+  noticeRoutes,
 ]
 
 /** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */

@@ -7,6 +7,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Messages', description: 'What webhook endpoints receive.' },
   { name: 'Tokens', description: 'API tokens and what they may do.' },
   { name: 'Workspaces', description: 'Workspaces and plans.' },
+  { name: 'Notices', description: 'What the people of a workspace should know of.' },
   { name: 'Audit', description: 'The log of every action.' },
   { name: 'Sessions', description: 'Signing in and out of the dashboard.' },
   { name: 'Setup', description: 'The first user of a new installation.' },

@@ -4,6 +4,7 @@ import { pruneKeys } from '../access/idempotency'
 import { flushUses } from '../access/last-use'
 import { limiterOf } from '../access/limiter'
 import { pruneSessions } from '../access/sessions'
+import { warnOfExpiringTokens } from '../access/token-expiry'
 import { record } from '../core/change'
 import type { Hub } from '../core/hub'
 import { reap } from '../core/jobs/queue'
@@ -13,6 +14,7 @@ import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
+import { pruneNotices } from '../features/notices/retention'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
 import { renewMasterKey } from './keys/renew'
@@ -35,12 +37,14 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
+    { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
+    { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },
   ]
   let app = new Elysia({ name: 'timetable' })

@@ -268,9 +268,13 @@ async function ownId(collection: string): Promise<string> {
 }
 
 async function firstOf(collection: string) {
-  // These are made by the hub: a test message to an endpoint is a delivery, a heartbeat that is missed an event.
+  // These are made by the hub: a test message to an endpoint is a delivery, a reported token a notice, a missed heartbeat an event.
   if (collection === '/v1/webhook-deliveries')
     await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/test`, {})
+  if (collection === '/v1/notices') {
+    const { token } = (await acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
+    await stranger.call('POST', '/v1/tokens/report', { token })
+  }
   if (collection === '/v1/events') {
     await acme.call('POST', '/v1/heartbeats', {
       name: 'silent',

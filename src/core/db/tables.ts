@@ -125,6 +125,37 @@ export const events = table(
   ],
 )
 
+/** What the people of a workspace should know of: one row a standing matter, however often it comes up. */
+export const notices = table(
+  'notices',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id').notNull(),
+    kind: text('kind').notNull(),
+    severity: text('severity', { enum: ['info', 'warning', 'critical'] }).notNull(),
+    // What it is about; all three null for the whole workspace.
+    resourceType: text('resource_type'),
+    resourceId: text('resource_id'),
+    resourceName: text('resource_name'),
+    text: text('text').notNull(),
+    details: json<Record<string, unknown>>('details').notNull(),
+    // Names the matter, so that it has one notice.
+    matter: text('matter').notNull(),
+    // How often the matter came up, and when it last did.
+    count: int('count').notNull(),
+    occurredAt: time('occurred_at').notNull(),
+    readAt: time('read_at'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    uniqueIndex('notices_matter').on(t.workspaceId, t.matter),
+    index('notices_workspace').on(t.workspaceId, t.occurredAt, t.id),
+    index('notices_occurred').on(t.occurredAt),
+  ],
+)
+
 export const jobs = table(
   'jobs',
   {

@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'bun:test'
+import { warnOfExpiringTokens } from '../../src/access/token-expiry'
+import { record } from '../../src/core/change'
+import type { NoticeDraft } from '../../src/core/notices'
+import { mostNotices, pruneNotices } from '../../src/features/notices/retention'
+import { callerWith, world, type Caller, type World } from '../support/world'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+const noticesOf = async (caller: Caller, query = ''): Promise<any[]> =>
+  (await caller.call('GET', `/v1/notices?limit=100${query}`)).body.data
+const told = async (caller: Caller) =>
+  (await noticesOf(caller)).map(one => [one.kind, one.severity, one.resource?.name, one.count])
+/** Three hubs whose timetables beat at the same moment, and one that beats again. */
+const beat = async (run: () => Promise<unknown>) => {
+  await Promise.all([run(), run(), run()])
+  await run()
+}
+const note = ({ hub, acme }: World, matter: string, more: Partial<NoticeDraft> = {}) =>
+  record(hub, async () => ({
+    result: undefined,
+    notices: [
+      {
+        workspaceId: acme.workspaceId,
+        kind: 'plan.limit_near' as const,
+        resource: null,
+        text: `Matter ${matter}.`,
+        details: { matter },
+        matter,
+        ...more,
+      },
+    ],
+  }))
+const tokenFor = async (w: World, ms: number, name = 'ci') =>
+  (
+    await w.acme.call('POST', '/v1/tokens', {
+      name,
+      permissions: ['dns.read'],
+      expires_at: new Date(w.clock.now() + ms).toISOString(),
+    })
+  ).body
+
+describe('the list', () => {
+  test('shows a standing matter once, told again and unread again', async () => {
+    const w = await world()
+    await note(w, 'one')
+    const [first] = await noticesOf(w.acme)
+    expect(first).toMatchObject({
+      kind: 'plan.limit_near',
+      title: 'A limit of the plan is nearly reached',
+      severity: 'info',
+      resource: null,
+      text: 'Matter one.',
+      details: { matter: 'one' },
+      count: 1,
+      read: false,
+      read_at: null,
+      version: 1,
+    })
+    await w.audited()
+    const marked = await w.acme.call('PATCH', `/v1/notices/${first.id}`, { read: true }, { 'if-match': '"1"' })
+    expect(marked.body).toMatchObject({ read: true, read_at: new Date(w.clock.now()).toISOString(), version: 2 })
+    expect((await w.acme.call('PATCH', `/v1/notices/${first.id}`, { read: true })).body.version).toBe(2)
+    expect((await w.acme.call('PATCH', `/v1/notices/${first.id}`, { read: false }, { 'if-match': '"1"' })).status).toBe(412)
+    expect(await w.audited()).toEqual(['account.notice.update', 'account.notice.update'])
+    w.clock.advance(hour)
+    await note(w, 'two')
+    w.clock.advance(hour)
+    await note(w, 'one', { text: 'Still so.', severity: 'critical' })
+    const [again, other] = await noticesOf(w.acme)
+    expect([again.id, again.count, again.read, again.text, again.severity]).toEqual([first.id, 2, false, 'Still so.', 'critical'])
+    expect([again.created_at, again.occurred_at]).toEqual([first.created_at, new Date(w.clock.now()).toISOString()])
+    expect(other.text).toBe('Matter two.')
+    expect((await w.acme.call('GET', `/v1/notices/${first.id}`)).body).toEqual(again)
+  })
+
+  test('is filtered, counted and walked page by page', async () => {
+    const w = await world()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      const resource = { type: 'token', id: `tok_${name}`, name }
+      await note(w, name, name === 'a' ? {} : { kind: 'token.leaked', resource })
+      w.clock.advance(1000)
+    }
+    const list = await noticesOf(w.acme)
+    await w.acme.call('PATCH', `/v1/notices/${list[0].id}`, { read: true })
+    const unread = await w.acme.call('GET', '/v1/notices?read=false&include=total&limit=1')
+    expect([unread.body.data[0].id, unread.body.pagination.total]).toEqual([list[1].id, 3])
+    expect((await noticesOf(w.acme, '&read=true')).map(one => one.id)).toEqual([list[0].id])
+    expect(await noticesOf(w.acme, '&kind=plan.limit_near')).toHaveLength(1)
+    expect(await noticesOf(w.acme, '&severity=critical,warning')).toHaveLength(3)
+    expect(await noticesOf(w.acme, '&resource_id=tok_b')).toHaveLength(1)
+    expect(await noticesOf(w.acme, '&resource_type=token')).toHaveLength(3)
+    const seen: string[] = []
+    let next = '/v1/notices?limit=1'
+    while (next) {
+      const { data, pagination } = (await w.acme.call('GET', next)).body
+      seen.push(...data.map((one: any) => one.id))
+      next = pagination.next_cursor && `/v1/notices?limit=1&cursor=${pagination.next_cursor}`
+    }
+    expect(seen).toEqual(list.map(one => one.id))
+    expect((await w.acme.call('GET', '/v1/notices?kind=nonsense')).status).toBe(400)
+    expect((await w.acme.call('GET', '/v1/notices?read=perhaps')).status).toBe(400)
+  })
+
+  test('is marked as read up to a notice, until a time, or as a whole', async () => {
+    const w = await world()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await note(w, name)
+      w.clock.advance(1000)
+    }
+    const list = await noticesOf(w.acme)
+    const mark = async (input: object) => (await w.acme.call('POST', '/v1/notices/read', input)).body
+    const unread = async () => (await noticesOf(w.acme, '&read=false')).map(one => one.details.matter)
+    expect(await mark({ up_to: list[3].id })).toEqual({ marked: 1 })
+    expect(await mark({ until: list[2].occurred_at })).toEqual({ marked: 1 })
+    expect(await unread()).toEqual(['d', 'c'])
+    expect((await mark({ up_to: list[0].id, until: list[0].occurred_at })).errors[0].pointer).toBe('#/until')
+    expect((await mark({ up_to: 'ntc_nonsense' })).code).toBe('not_found')
+    expect((await mark({ until: 'soon' })).errors[0].pointer).toBe('#/until')
+    await w.audited()
+    expect(await mark({})).toEqual({ marked: 2 })
+    expect(await mark({})).toEqual({ marked: 0 })
+    expect(await w.audited()).toEqual(['account.notice.read', 'account.notice.read'])
+  })
+
+  test('is the workspace’s own, needs account permissions, and shows a narrowed token what it reaches', async () => {
+    const w = await world()
+    await note(w, 'a', { resource: { type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'x' } })
+    await note(w, 'b')
+    const [, a] = await noticesOf(w.acme, '&sort=-id')
+    expect(await noticesOf(w.rival)).toEqual([])
+    expect((await w.rival.call('GET', `/v1/notices/${a.id}`)).status).toBe(404)
+    expect((await w.rival.call('PATCH', `/v1/notices/${a.id}`, { read: true })).status).toBe(404)
+    expect((await w.rival.call('POST', '/v1/notices/read', { up_to: a.id })).status).toBe(404)
+    expect((await w.rival.call('POST', '/v1/notices/read', {})).body).toEqual({ marked: 0 })
+    expect((await (await w.scoped('webhooks.write')).call('GET', '/v1/notices')).body.required_permission).toBe('account.read')
+    expect((await w.readOnly.call('PATCH', `/v1/notices/${a.id}`, { read: true })).body.required_permission).toBe('account.write')
+    const made = await w.acme.call('POST', '/v1/tokens', {
+      name: 'narrow',
+      mode: 'full',
+      resource_ids: ['hb_01jd8f3q7eeb9bv0w0r8c7hq2m'],
+    })
+    const narrow = callerWith(w.app, w.acme.workspaceId, made.body.token)
+    expect((await noticesOf(narrow)).map(one => one.id)).toEqual([a.id])
+    expect((await narrow.call('PATCH', `/v1/notices/${a.id}`, { read: true })).status).toBe(200)
+  })
+
+  test('keeps read ones for 90 days, others for a year, and a thousand a workspace', async () => {
+    const w = await world()
+    await note(w, 'a')
+    await note(w, 'b')
+    const [b] = await noticesOf(w.acme, '&sort=-id')
+    await w.acme.call('PATCH', `/v1/notices/${b.id}`, { read: true })
+    const left = async () => {
+      await beat(() => pruneNotices(w.hub))
+      return (await noticesOf(w.acme, '&sort=id')).map(one => one.details.matter)
+    }
+    w.clock.advance(90 * day)
+    expect(await left()).toEqual(['a', 'b'])
+    w.clock.advance(1)
+    expect(await left()).toEqual(['a'])
+    w.clock.advance(275 * day)
+    expect(await left()).toEqual([])
+    for (let n = 0; n < mostNotices + 3; n++) await note(w, `${n}`)
+    const [last] = await noticesOf(w.acme, '&sort=-id')
+    await w.acme.call('PATCH', `/v1/notices/${last.id}`, { read: true })
+    await beat(() => pruneNotices(w.hub))
+    const page = (await w.acme.call('GET', '/v1/notices?include=total&sort=id&limit=1')).body
+    expect([page.pagination.total, page.data[0].details.matter]).toEqual([mostNotices, '2'])
+    expect((await w.acme.call('GET', `/v1/notices/${last.id}`)).status).toBe(404)
+  })
+})
+
+describe('a token that ends', () => {
+  test('is told of 7 days and one day before, once each, whoever looks and however often', async () => {
+    const w = await world()
+    const token = await tokenFor(w, 30 * day)
+    const look = () => beat(() => warnOfExpiringTokens(w.hub))
+    w.clock.advance(23 * day - 1)
+    await look()
+    expect(await told(w.acme)).toEqual([])
+    w.clock.advance(1)
+    await look()
+    const [seven] = await noticesOf(w.acme)
+    expect(seven).toMatchObject({
+      kind: 'token.expiring',
+      severity: 'warning',
+      resource: { type: 'token', id: token.id, name: 'ci' },
+      details: { expires_at: token.expires_at, days_before: 7, rotated_to: null },
+    })
+    w.clock.advance(6 * day - 1)
+    await look()
+    expect(await told(w.acme)).toHaveLength(1)
+    w.clock.advance(1)
+    await look()
+    w.clock.advance(day)
+    await look()
+    expect(await told(w.acme)).toEqual([
+      ['token.expiring', 'critical', 'ci', 1],
+      ['token.expiring', 'warning', 'ci', 1],
+    ])
+    expect(await noticesOf(w.rival)).toEqual([])
+  })
+
+  test('is told of once where nobody looked for days, and not at all when it was made for less, revoked or ended', async () => {
+    const w = await world()
+    const late = await tokenFor(w, 10 * day, 'late')
+    await tokenFor(w, 7 * day, 'week')
+    await tokenFor(w, 12 * hour, 'short')
+    await tokenFor(w, 9 * day, 'ended')
+    const revoked = await tokenFor(w, 10 * day, 'revoked')
+    await w.acme.call('DELETE', `/v1/tokens/${revoked.id}`)
+    await warnOfExpiringTokens(w.hub)
+    expect(await told(w.acme)).toEqual([])
+    w.clock.advance(6 * day + hour)
+    await w.acme.call('PATCH', `/v1/tokens/${late.id}`, { name: 'later' })
+    w.clock.advance(3 * day - hour)
+    await warnOfExpiringTokens(w.hub)
+    expect(await told(w.acme)).toEqual([['token.expiring', 'critical', 'later', 1]])
+  })
+
+  test('made for a week is told of a day before, and an end that is moved is told of anew', async () => {
+    const w = await world()
+    const token = await tokenFor(w, 7 * day)
+    w.clock.advance(6 * day)
+    await beat(() => warnOfExpiringTokens(w.hub))
+    expect(await told(w.acme)).toEqual([['token.expiring', 'critical', 'ci', 1]])
+    const moved = new Date(w.clock.now() + 5 * day).toISOString()
+    await w.acme.call('PATCH', `/v1/tokens/${token.id}`, { expires_at: moved })
+    await beat(() => warnOfExpiringTokens(w.hub))
+    expect((await noticesOf(w.acme)).map(one => [one.details.days_before, one.count])).toEqual([
+      [7, 1],
+      [1, 1],
+    ])
+    w.clock.advance(4 * day)
+    await beat(() => warnOfExpiringTokens(w.hub))
+    expect((await noticesOf(w.acme)).map(one => [one.details.days_before, one.count]).sort()).toEqual([
+      [1, 2],
+      [7, 1],
+    ])
+  })
+
+  test('by rotation counts by its real end, which begins with the first use of the new one', async () => {
+    const w = await world()
+    const old = await tokenFor(w, 300 * day, 'old')
+    w.clock.advance(day)
+    const rotated = (await w.acme.call('POST', `/v1/tokens/${old.id}/rotate`, { grace_seconds: 5 * 86_400 })).body
+    w.clock.advance(2 * day)
+    await beat(() => warnOfExpiringTokens(w.hub))
+    expect(await told(w.acme)).toEqual([])
+    expect((await callerWith(w.app, w.acme.workspaceId, rotated.token).call('GET', '/v1/events')).status).toBe(200)
+    await beat(() => warnOfExpiringTokens(w.hub))
+    const [notice, ...rest] = await noticesOf(w.acme)
+    expect(rest).toEqual([])
+    expect(notice).toMatchObject({
+      resource: { id: old.id },
+      details: { expires_at: new Date(w.clock.now() + 5 * day).toISOString(), days_before: 7, rotated_to: rotated.id },
+    })
+  })
+})
+
+test('a token that is reported as leaked gives one notice, which holds none of it', async () => {
+  const w = await world()
+  const made = (await w.acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
+  for (let n = 0; n < 2; n++) expect((await w.stranger.call('POST', '/v1/tokens/report', { token: made.token })).status).toBe(204)
+  const [notice, ...rest] = await noticesOf(w.acme)
+  expect(rest).toEqual([])
+  expect(notice).toMatchObject({
+    kind: 'token.leaked',
+    severity: 'critical',
+    resource: { type: 'token', id: made.id, name: 'lost' },
+    details: { revoked_at: new Date(w.clock.now()).toISOString(), last_used_at: null, expires_at: null },
+    count: 1,
+  })
+  expect(JSON.stringify(notice)).not.toContain(made.token)
+})
