@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Ctx } from '../core/ctx'
 import { counters } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
+import { writeNotices, type NoticeDraft } from '../core/notices'
 import { Problem } from '../core/problem'
 import type { PlanLimits, plans } from './tables'
 
@@ -80,6 +81,7 @@ export const firstPlans: PlanRow[] = [
 /**
  * Refuses one more of what the plan counts. The count and the insert that follows are one transaction, and transactions of one
  * workspace that count the same thing take turns, so two that arrive together cannot both be the last.
+ * Where one more brings it near the limit or to it, the workspace is told here, so that nobody who counts can forget it.
  * @param count how many the workspace has, asked for after the turn was taken
  * @throws Problem 403 `plan_limit_reached`
  */
@@ -88,7 +90,10 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits,
   if (most === null || most === undefined) return
   await takeTurns(tx, limit, ctx.workspaceId)
   const used = await count()
-  if (used < most) return
+  if (used < most) {
+    const { workspaceId, planId } = ctx
+    return await writeNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max: most, used, planId }))
+  }
   throw new Problem('plan_limit_reached', `The plan allows ${most} ${limit.replaceAll('_', ' ')}; ${used} are in use.`, {
     members: { limit, max: most, used, plan: ctx.planId },
   })
@@ -100,4 +105,39 @@ export async function takeTurns(tx: Tx, limit: keyof PlanLimits, workspaceId: st
     .insert(counters)
     .values({ name: `limit:${limit}:${workspaceId}`, value: 1 })
     .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
+}
+
+// Percent of a limit at which its workspace is told (platform.md S7).
+const warnedAt = [
+  { percent: 80, kind: 'plan.limit_near' },
+  { percent: 100, kind: 'plan.limit_reached' },
+] as const
+
+/**
+ * What one more than `used` gives notice of: the highest mark that it crosses. Use that falls below a mark and comes back crosses
+ * it again.
+ */
+export function limitNotices(of: {
+  workspaceId: string
+  limit: keyof PlanLimits
+  max: number
+  used: number
+  planId: string
+}): NoticeDraft[] {
+  const { workspaceId, limit, max, planId } = of
+  const used = of.used + 1
+  const crossed = warnedAt.findLast(({ percent }) => used * 100 >= max * percent && (used - 1) * 100 < max * percent)
+  if (!crossed) return []
+  const what = limit.replaceAll('_', ' ')
+  const more = crossed.percent === 100 ? ' No more can be made.' : ''
+  return [
+    {
+      workspaceId,
+      kind: crossed.kind,
+      resource: null,
+      text: `${used} of the ${max} ${what} that the plan allows are in use.${more}`,
+      details: { limit, max, used, plan: planId, percent: crossed.percent },
+      matter: limit,
+    },
+  ]
 }

@@ -16,7 +16,7 @@ import { conflict, invalid, notFound, type FieldProblem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { notedUse } from './last-use'
-import { refuseOverLimit } from './plans'
+import { limitNotices, refuseOverLimit } from './plans'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
 import { tokenModes, tokens, type TokenMode } from './tables'
 import {
@@ -30,6 +30,7 @@ import {
   withinMaker,
   type Bounds,
 } from './token-bounds'
+import { planOf } from './workspaces'
 import { newApiToken, tokenHint } from './token-format'
 
 export type TokenRow = typeof tokens.$inferSelect
@@ -98,8 +99,14 @@ export async function createTokenAsOperator(
 ): Promise<string> {
   return await record(hub, async tx => {
     const { row, token } = await insertToken(tx, hub, { ...input, createdBy: 'cli', allowedCidrs: [] })
+    const { limits, planId } = await planOf(tx, input.workspaceId)
+    const used = (await countTokens(tx, input.workspaceId)) - 1
     return {
       result: token,
+      notices:
+        limits.tokens === null
+          ? []
+          : limitNotices({ workspaceId: input.workspaceId, limit: 'tokens', max: limits.tokens, used, planId }),
       audits: [
         {
           workspaceId: input.workspaceId,

@@ -68,11 +68,14 @@ export async function findWorkspace(read: Reader, idOrName: string): Promise<Wor
 }
 
 /** The limits of a workspace: its plan's, with its overrides. */
-export async function limitsOf(read: Reader, workspaceId: string): Promise<PlanLimits> {
+export const limitsOf = async (read: Reader, workspaceId: string): Promise<PlanLimits> => (await planOf(read, workspaceId)).limits
+
+/** The plan of a workspace, and its limits as they hold there. */
+export async function planOf(read: Reader, workspaceId: string): Promise<{ planId: string; limits: PlanLimits }> {
   const [row] = await read
-    .select({ limits: plans.limits, overrides: workspaces.limitOverrides })
+    .select({ planId: plans.id, limits: plans.limits, overrides: workspaces.limitOverrides })
     .from(workspaces)
     .innerJoin(plans, eq(plans.id, workspaces.planId))
     .where(eq(workspaces.id, workspaceId))
-  return { ...row!.limits, ...row!.overrides }
+  return { planId: row!.planId, limits: { ...row!.limits, ...row!.overrides } }
 }

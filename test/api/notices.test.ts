@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { warnOfExpiringTokens } from '../../src/access/token-expiry'
+import { createTokenAsOperator } from '../../src/access/tokens'
 import { record } from '../../src/core/change'
 import type { NoticeDraft } from '../../src/core/notices'
 import { mostNotices, pruneNotices } from '../../src/features/notices/retention'
@@ -274,4 +275,82 @@ test('a token that is reported as leaked gives one notice, which holds none of i
     count: 1,
   })
   expect(JSON.stringify(notice)).not.toContain(made.token)
+})
+
+describe('a limit of the plan', () => {
+  const plans = async (caller: Caller) =>
+    (await noticesOf(caller, '&kind=plan.limit_near,plan.limit_reached'))
+      .map(one => [one.kind, one.details.limit, one.count])
+      .sort()
+
+  test('is told of at 80 % and at 100 %, once a crossing, by whichever way it is reached', async () => {
+    const w = await world()
+    await w.limit(w.rival.workspaceId, { tokens: 10 })
+    const ids: string[] = []
+    const make = async () => {
+      const made = await w.rival.call('POST', '/v1/tokens', { name: 'one more', permissions: ['dns.read'] })
+      ids.push(made.body.id)
+      return made.status
+    }
+    const revoke = async () => void (await w.rival.call('DELETE', `/v1/tokens/${ids.pop()}`))
+    for (let n = 2; n <= 7; n++) await make()
+    expect(await plans(w.rival)).toEqual([])
+    await make()
+    const [near] = await noticesOf(w.rival)
+    expect(near).toMatchObject({
+      kind: 'plan.limit_near',
+      severity: 'info',
+      resource: null,
+      text: '8 of the 10 tokens that the plan allows are in use.',
+      details: { limit: 'tokens', max: 10, used: 8, plan: 'pro', percent: 80 },
+    })
+    await make()
+    expect(await plans(w.rival)).toEqual([['plan.limit_near', 'tokens', 1]])
+    // The command line makes tokens too.
+    await createTokenAsOperator(w.hub, {
+      workspaceId: w.rival.workspaceId,
+      name: 'by hand',
+      mode: 'scoped',
+      permissions: ['dns.read'],
+      expiresAt: null,
+    })
+    expect(await make()).toBe(403)
+    ids.pop()
+    const both = [
+      ['plan.limit_near', 'tokens', 1],
+      ['plan.limit_reached', 'tokens', 1],
+    ]
+    expect(await plans(w.rival)).toEqual(both)
+    await w.rival.call('POST', '/v1/notices/read', {})
+    await revoke()
+    expect(await make()).toBe(201)
+    expect(await plans(w.rival)).toEqual([both[0]!, ['plan.limit_reached', 'tokens', 2]])
+    expect((await noticesOf(w.rival, '&read=false')).map(one => one.kind)).toEqual(['plan.limit_reached'])
+    for (let n = 0; n < 3; n++) await revoke()
+    await make()
+    expect(await plans(w.rival)).toEqual([
+      ['plan.limit_near', 'tokens', 2],
+      ['plan.limit_reached', 'tokens', 2],
+    ])
+    expect(await noticesOf(w.acme)).toEqual([])
+  })
+
+  test('is told of for heartbeats and webhook endpoints, and once where requests race for the last', async () => {
+    const w = await world()
+    await w.limit(w.acme.workspaceId, { heartbeats: 2, webhook_endpoints: 1 })
+    const heartbeat = { name: 'job', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } }
+    await w.acme.call('POST', '/v1/heartbeats', heartbeat)
+    expect(await plans(w.acme)).toEqual([])
+    const { ping_key } = (await w.acme.call('POST', '/v1/heartbeats/ping-key/rotate', {})).body
+    expect((await w.app.handle(new Request(`http://localhost:8484/ping/${ping_key}/nightly?create=1`))).status).toBe(201)
+    expect(await plans(w.acme)).toEqual([['plan.limit_reached', 'heartbeats', 1]])
+    expect((await w.acme.call('POST', '/v1/heartbeats', heartbeat)).status).toBe(403)
+    const endpoint = { url: 'http://127.0.0.1:9/hook', events: ['monitor.alert'] }
+    const answers = await Promise.all([1, 2, 3].map(() => w.acme.call('POST', '/v1/webhook-endpoints', endpoint)))
+    expect(answers.map(one => one.status).sort()).toEqual([201, 403, 403])
+    expect(await plans(w.acme)).toEqual([
+      ['plan.limit_reached', 'heartbeats', 1],
+      ['plan.limit_reached', 'webhook_endpoints', 1],
+    ])
+  })
 })

@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 import { limiterOf } from '../../access/limiter'
 import { failedCredentials } from '../../access/rate-limits'
-import { takeTurns } from '../../access/plans'
-import { limitsOf } from '../../access/workspaces'
+import { limitNotices, takeTurns } from '../../access/plans'
+import { planOf } from '../../access/workspaces'
 import { record } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
 import type { Hub } from '../../core/hub'
@@ -107,7 +107,7 @@ async function createBySlug(
     grace_seconds: seconds(query.get('grace')) ?? 3600,
   }
   if (checkSchedule(schedule).length > 0) return 'invalid schedule'
-  const limits = await limitsOf(hub.read, workspaceId)
+  const { limits, planId } = await planOf(hub.read, workspaceId)
   const made = await record(hub, async tx => {
     // Two first pings may come together: the second finds here what the first made.
     await takeTurns(tx, 'heartbeats', workspaceId)
@@ -116,10 +116,13 @@ async function createBySlug(
       .from(heartbeats)
       .where(and(eq(heartbeats.workspaceId, workspaceId), eq(heartbeats.slug, slug)))
     if (there) return { result: { hash: there.hash, downAt: null, created: false } }
-    if (limits.heartbeats !== null && (await countHeartbeats(tx, workspaceId)) >= limits.heartbeats) return { result: null }
+    const max = limits.heartbeats
+    const used = max === null ? 0 : await countHeartbeats(tx, workspaceId)
+    if (max !== null && used >= max) return { result: null }
     const { row, uuid } = await insertHeartbeat(tx, { hub, workspaceId }, { name: slug, slug, schedule })
     return {
       result: { hash: sha256Hex(uuid), downAt: row.downAt, created: true },
+      notices: max === null ? [] : limitNotices({ workspaceId, limit: 'heartbeats', max, used, planId }),
       audits: [
         {
           workspaceId,
