@@ -15,6 +15,7 @@ import { pruneEvents } from '../features/events/retention'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { pruneNotices } from '../features/notices/retention'
+import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
 import { renewMasterKey } from './keys/renew'
@@ -38,6 +39,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
     { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
+    { name: 'watch-endpoints', pattern: '25 * * * * *', run: () => watchEndpoints(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },

@@ -7,7 +7,7 @@ import type { Finish, JobKind } from '../../core/jobs/job'
 import { countRefusal, isRefusal, closeBreaker } from './breaker'
 import { deliverJobFor, deliverKind, triggerOf, untilDone, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { endDelivery, logTry, moveDelivery, scheduledTries } from './delivery-rows'
-import { disableWhenGone, noteOutcome } from './health'
+import { disableWhenDue, noteOutcome } from './health'
 import { deliveryLanes } from './lanes'
 import { behindEarlier, isBehind, moveUp, waitsForNothing } from './line'
 import { longestTryMs, post, type Tried } from './post'
@@ -81,7 +81,7 @@ async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried): Pr
   const now = hub.clock.now()
   // The endpoint before its deliveries: what waits behind this one is let go in the same transaction.
   if (delivery.turn !== null) await heldStill(tx, delivery.endpointId)
-  await noteOutcome(tx, delivery.endpointId, { ok: true })
+  await noteOutcome(tx, delivery.endpointId, { ok: true }, now)
   await logTry(tx, delivery, tried, now)
   return { result: undefined, jobs: await moveUp(tx, delivery, now) }
 }
@@ -89,16 +89,13 @@ async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried): Pr
 async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payload: DeliverPayload): Promise<Outcome> {
   const now = hub.clock.now()
   // The endpoint before its deliveries, here as everywhere: two that lock in different orders wait for each other.
-  const counted = await noteOutcome(tx, delivery.endpointId, {
-    ok: false,
-    gone: tried.gone,
-    manual: triggerOf(payload) !== 'auto',
-  })
+  const outcome = { ok: false, gone: tried.gone, manual: triggerOf(payload) !== 'auto' } as const
+  const counted = await noteOutcome(tx, delivery.endpointId, outcome, now)
   if (isRefusal(tried.row)) await countRefusal(tx, hub, delivery.endpointId)
   else if (counted && (counted.refusedInARow > 0 || counted.breakerUntil !== null)) await closeBreaker(tx, counted)
   if (!(await logTry(tx, delivery, tried, now))) return { result: undefined }
-  const { endpoint, audits, events } = await disableWhenGone(tx, hub, counted)
-  const told = { result: undefined, audits, events }
+  const { endpoint, audits, events, notices } = await disableWhenDue(tx, hub, counted)
+  const told = { result: undefined, audits, events, notices }
 
   const { endedAs } = delivery
   if (endedAs) {

@@ -1,3 +1,4 @@
+import { target } from '../../core/audit'
 import { instant } from '../../core/clock'
 import { overlaps } from './live-secrets'
 import type { WebhookEndpointView } from './shapes'
@@ -31,3 +32,7 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: num
     updated_at: instant(row.updatedAt),
   }
 }
+
+/** An endpoint as the audit log and notices name it. */
+export const endpointTarget = (row: Pick<typeof webhookEndpoints.$inferSelect, 'id' | 'url'>) =>
+  target('webhook_endpoint', { id: row.id, name: row.url })

@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { and, count, eq, sql } from 'drizzle-orm'
 import { refuseOverLimit } from '../../access/plans'
-import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
@@ -14,18 +13,19 @@ import { invalid, notFound, Problem } from '../../core/problem'
 import { Words, type Page } from '../../core/shapes'
 import { closeBreaker, closed } from './breaker'
 import { chose, chosenPattern } from './chosen'
-import { endpointView } from './endpoint-view'
+import { endpointTarget, endpointView } from './endpoint-view'
 import { headerColumns, mergeHeaders, openHeaders, refuseCarriedAway, type CustomHeaders } from './custom-headers'
 import { hintOf, sealedIn } from './live-secrets'
 import { longestSchedule } from './retry-schedule'
 import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
 import { checkSecret, InvalidSecret, newSecret } from './sign'
-import { cancelWaiting, heldStill, holdForSwitchOnly, holdWaiting, obstacleOf, releaseJobFor } from './standing'
+import { cancelWaiting, holdWaiting, obstacleOf, releaseJobFor } from './standing'
 import { endpointStates, webhookEndpoints } from './tables'
 import { refuseTarget } from './target'
 
 const defaultTimeoutSeconds = 15
 
+export { endpointTarget }
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing: Listing<Endpoint> = {
@@ -182,44 +182,6 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
   })
 }
 
-/**
- * Enables an endpoint that the service disabled, and sends what was held meanwhile unless told otherwise.
- * @throws Problem 404, 412
- */
-export function enableEndpoint(ctx: Ctx, id: string, replay: 'held' | 'none' = 'held'): Promise<WebhookEndpointView> {
-  return change(ctx, 'webhooks.endpoint.enable', async tx => {
-    await endpointOf(tx, ctx, id)
-    const row = await heldStill(tx, id)
-    if (!row) throw notFound('webhook endpoint')
-    requireMatch(ctx, row)
-    const now = ctx.hub.clock.now()
-    if (row.status === 'enabled') {
-      return { result: endpointView(row, now), target: endpointTarget(row), reason: 'It was enabled before.' }
-    }
-    const [changed] = await tx
-      .update(webhookEndpoints)
-      .set({
-        status: 'enabled',
-        disabledReason: null,
-        failedAttempts: 0,
-        goneInARow: 0,
-        version: row.version + 1,
-        updatedAt: now,
-      })
-      .where(eq(webhookEndpoints.id, id))
-      .returning()
-    await closeBreaker(tx, row)
-    if (replay === 'held') await holdForSwitchOnly(tx, row, now)
-    return {
-      result: endpointView(changed!, now),
-      target: endpointTarget(row),
-      before: endpointView(row, now),
-      after: endpointView(changed!, now),
-      jobs: replay === 'held' && changed!.active ? [releaseJobFor(changed!)] : [],
-    }
-  })
-}
-
 /** @throws Problem 404 */
 export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<Endpoint> {
   const [row] = await read
@@ -232,9 +194,6 @@ export async function endpointOf(read: Reader, ctx: Ctx, id: string): Promise<En
 
 /** Header values for the audit log, which keeps a tag of them: whether they changed, and no more. */
 const told = (headers: CustomHeaders) => (Object.keys(headers).length > 0 ? { headers } : {})
-
-/** An endpoint as the audit log names it. */
-export const endpointTarget = (row: Pick<Endpoint, 'id' | 'url'>) => target('webhook_endpoint', { id: row.id, name: row.url })
 
 /**
  * Kinds whose events would go where they did not go before: those added, and with a new URL or other resources all of them.

@@ -76,7 +76,7 @@ export const recoverJob: JobKind<Wanted & { endpoint_id: string; after: string }
 }
 
 /** Puts the next few behind `after` to be sent, with a job for the rest. */
-async function sendAgain(
+export async function sendAgain(
   tx: Tx,
   endpoint: Endpoint,
   wanted: Wanted,

@@ -2,15 +2,8 @@ import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { getEventKind, listEventKinds } from './catalogue'
 import { deliveryListing, getDelivery, listDeliveries, resendDelivery } from './deliveries'
-import {
-  createEndpoint,
-  deleteEndpoint,
-  enableEndpoint,
-  endpointListing,
-  getEndpoint,
-  listEndpoints,
-  updateEndpoint,
-} from './endpoints'
+import { createEndpoint, deleteEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint } from './endpoints'
+import { enableEndpoint } from './enable'
 import {
   EventKindEntry,
   EventKindList,
@@ -116,10 +109,13 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     action: 'webhooks.endpoint.enable',
     operationId: 'enableWebhookEndpoint',
     summary: 'Enable a webhook endpoint again',
-    description: 'Takes an endpoint back into service that was disabled because its deliveries failed.',
+    description:
+      'Takes an endpoint back into service that was disabled because its deliveries failed, and says what of what it missed is ' +
+      'sent. One that was disabled because the plan allows fewer comes back by itself, and not by this call.',
     body: WebhookEndpointEnable,
     answer: WebhookEndpoint,
-    run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body.replay),
+    problems: ['conflict', 'precondition_failed', 'plan_limit_reached'],
+    run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body),
   }),
   route({
     method: 'POST',

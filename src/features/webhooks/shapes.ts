@@ -81,8 +81,13 @@ const endpointMembers = {
   events: Type.Array(Words(kinds), { description: 'Kinds of event it receives.' }),
   filters,
   active,
-  status: Words(endpointStates, { description: '`disabled`: the service stopped sending because deliveries failed.' }),
-  disabled_reason: Nullable(Type.String(), { description: 'Why it was disabled; `gone`: it answered 410 twice in a row.' }),
+  status: Words(endpointStates, {
+    description: '`disabled`: the service stopped sending because deliveries failed or the plan allows fewer endpoints.',
+  }),
+  disabled_reason: Nullable(Type.String(), {
+    description:
+      'Why it was disabled; `gone`: it answered 410 twice in a row; `failing`: no success for 5 days; `plan_limit`: the plan allows fewer.',
+  }),
   secret_hint: Type.String({ description: 'The signing secret in masked form; during a rotation the old one.' }),
   next_secret_hint: Nullable(Type.String(), {
     description: 'While a rotation overlaps, the new secret in masked form; else null.',
@@ -167,14 +172,18 @@ export const WebhookEndpointPatch = Shape(
 export const WebhookEndpointEnable = Shape(
   {
     replay: Type.Optional(
-      Words(['held', 'none'], {
-        description: '`held`, the default: what was held while it was disabled is sent now. `none`: it stays held.',
+      Words(['held', 'none', 'since'], {
+        description:
+          '`held`, the default: what was held while it was disabled is sent now. `none`: it stays held. `since`: what did not ' +
+          'arrive since that time is sent again, what was given up before included.',
         default: 'held',
       }),
     ),
+    since: Type.Optional(Instant({ description: 'Goes with the replay `since`: only deliveries made at or after this time.' })),
   },
   { $id: 'WebhookEndpointEnable', description: 'How to enable an endpoint again.', examples: [{ replay: 'none' }] },
 )
+export type WebhookEndpointEnable = Static<typeof WebhookEndpointEnable>
 export const WebhookSecretRotation = Shape(
   {
     secret: Type.Optional(ownSecret),

@@ -49,11 +49,20 @@ export const webhookEndpoints = table(
     refusedInARow: int('refused_in_a_row').notNull(),
     breakerOpenings: int('breaker_openings').notNull(),
     breakerUntil: time('breaker_until'),
+    // The first and the last failure of the run of failures that goes on, by the same count; null while there is none.
+    failingSince: time('failing_since'),
+    lastFailedAt: time('last_failed_at'),
+    // After how many hours of it the workspace was last told.
+    failingToldHours: int('failing_told_hours'),
+    // To the minute, so that an endpoint that does well is not written at each success.
+    lastSuccessAt: time('last_success_at'),
+    // When it was last taken back into service.
+    reopenedAt: time('reopened_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
   },
-  t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id)],
+  t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id), index('webhook_endpoints_failing').on(t.failingSince)],
 )
 
 export const deliveryStates = [
