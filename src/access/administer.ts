@@ -13,6 +13,7 @@ import { isAllowRange } from '../core/net/egress'
 import { invalid, notFound, Problem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
+import { limitsChanged } from './limit-changes'
 import { plans, workspaces } from './tables'
 import type { LimitName, PlanView, WorkspaceInput, WorkspacePatch, WorkspaceView } from './workspace-shapes'
 
@@ -127,6 +128,7 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
         target: target('workspace', row),
         before: workspaceView(row),
         after: workspaceView(after!),
+        jobs: patch.plan === undefined && patch.limit_overrides === undefined ? [] : [limitsChanged({ workspace_id: id })],
       }
     }),
   )

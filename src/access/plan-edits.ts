@@ -9,6 +9,7 @@ import { requireMatch } from '../core/if-match'
 import { conflict, invalid, notFound, Problem } from '../core/problem'
 import { planView } from './administer'
 import { forgetCallers } from './callers'
+import { limitsChanged } from './limit-changes'
 import type { PlanInput, PlanPatch } from './plan-shapes'
 import { plans, workspaces, type PlanLimits } from './tables'
 import { limitNames, type PlanView } from './workspace-shapes'
@@ -69,7 +70,13 @@ export async function updatePlan(ctx: Ctx, id: string, patch: PlanPatch): Promis
       .where(eq(plans.id, id))
       .returning()
     if (after!.isDefault) await onlyDefault(tx, after!, now)
-    return { result: planView(after!), target: planTarget(row), before: planView(row), after: planView(after!) }
+    return {
+      result: planView(after!),
+      target: planTarget(row),
+      before: planView(row),
+      after: planView(after!),
+      jobs: patch.limits === undefined ? [] : [limitsChanged({ plan_id: id, after: '' })],
+    }
   })
   forgetCallers(ctx.hub)
   return view

@@ -1,4 +1,5 @@
 import type { JobKind } from '../core/jobs/job'
+import { compareLimitsJob } from '../features/limits/excess'
 import { deliverJob } from '../features/webhooks/deliver'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverJob } from '../features/webhooks/recovery'
@@ -6,7 +7,14 @@ import { promoteJob } from '../features/webhooks/secret-rotation'
 import { releaseJob } from '../features/webhooks/standing'
 
 /** Every kind of background work. */
-export const jobKinds: readonly JobKind[] = [dispatchJob, deliverJob, releaseJob, promoteJob, recoverJob] as JobKind[]
+export const jobKinds: readonly JobKind[] = [
+  dispatchJob,
+  deliverJob,
+  releaseJob,
+  promoteJob,
+  recoverJob,
+  compareLimitsJob,
+] as JobKind[]
 
 /** Jobs that each event starts. */
 export const eventJobs: readonly string[] = [dispatchJob.kind]

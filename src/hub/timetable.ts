@@ -12,6 +12,7 @@ import type { Worker } from '../core/jobs/worker'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
+import { watchExcesses } from '../features/limits/excess'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { pruneNotices } from '../features/notices/retention'
@@ -40,6 +41,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
     { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
     { name: 'watch-endpoints', pattern: '25 * * * * *', run: () => watchEndpoints(hub) },
+    { name: 'watch-excesses', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { and, count, eq, sql } from 'drizzle-orm'
+import { limitsChanged } from '../../access/limit-changes'
 import { refuseOverLimit } from '../../access/plans'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -178,7 +179,13 @@ export async function deleteEndpoint(ctx: Ctx, id: string): Promise<void> {
     const now = ctx.hub.clock.now()
     await closeBreaker(tx, row)
     await cancelWaiting(tx, row, now)
-    return { result: undefined, target: endpointTarget(row), before: endpointView(row, now) }
+    return {
+      result: undefined,
+      target: endpointTarget(row),
+      before: endpointView(row, now),
+      // Its place may go to one that the plan keeps out of service.
+      jobs: ctx.limits.webhook_endpoints == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })],
+    }
   })
 }
 
