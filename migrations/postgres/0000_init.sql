@@ -112,6 +112,25 @@ CREATE TABLE "jobs" (
 	"failed_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "notices" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"resource_type" text collate "C",
+	"resource_id" text collate "C",
+	"resource_name" text collate "C",
+	"text" text collate "C" NOT NULL,
+	"details" text NOT NULL,
+	"matter" text collate "C" NOT NULL,
+	"count" bigint NOT NULL,
+	"occurred_at" bigint NOT NULL,
+	"read_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "memberships" (
 	"workspace_id" text collate "C" NOT NULL,
 	"user_id" text collate "C" NOT NULL,
@@ -161,6 +180,8 @@ CREATE TABLE "tokens" (
 	"last_used_at" bigint,
 	"last_used_ip" text collate "C",
 	"revoked_at" bigint,
+	"warned_end" bigint,
+	"warned_days" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -247,6 +268,14 @@ CREATE TABLE "pings" (
 	CONSTRAINT "pings_heartbeat_id_n_pk" PRIMARY KEY("heartbeat_id","n")
 );
 --> statement-breakpoint
+CREATE TABLE "plan_excesses" (
+	"workspace_id" text collate "C" NOT NULL,
+	"limit_name" text collate "C" NOT NULL,
+	"max" bigint NOT NULL,
+	"since" bigint NOT NULL,
+	CONSTRAINT "plan_excesses_workspace_id_limit_name_pk" PRIMARY KEY("workspace_id","limit_name")
+);
+--> statement-breakpoint
 CREATE TABLE "webhook_attempts" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"delivery_id" text collate "C" NOT NULL,
@@ -320,6 +349,11 @@ CREATE TABLE "webhook_endpoints" (
 	"refused_in_a_row" bigint NOT NULL,
 	"breaker_openings" bigint NOT NULL,
 	"breaker_until" bigint,
+	"failing_since" bigint,
+	"last_failed_at" bigint,
+	"failing_told_hours" bigint,
+	"last_success_at" bigint,
+	"reopened_at" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -334,6 +368,7 @@ ALTER TABLE "flips" ADD CONSTRAINT "flips_heartbeat_id_heartbeats_id_fk" FOREIGN
 ALTER TABLE "heartbeats" ADD CONSTRAINT "heartbeats_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ping_keys" ADD CONSTRAINT "ping_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "pings" ADD CONSTRAINT "pings_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "plan_excesses" ADD CONSTRAINT "plan_excesses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webhook_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."webhook_deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -351,12 +386,16 @@ CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","lane","priority",
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
+CREATE UNIQUE INDEX "notices_matter" ON "notices" USING btree ("workspace_id","matter");--> statement-breakpoint
+CREATE INDEX "notices_workspace" ON "notices" USING btree ("workspace_id","occurred_at","id");--> statement-breakpoint
+CREATE INDEX "notices_occurred" ON "notices" USING btree ("occurred_at");--> statement-breakpoint
 CREATE INDEX "memberships_user" ON "memberships" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_token_hash" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_expires" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "tokens_hash" ON "tokens" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "tokens_workspace" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "tokens_expires" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE UNIQUE INDEX "workspaces_name" ON "workspaces" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "flips_heartbeat" ON "flips" USING btree ("heartbeat_id","id");--> statement-breakpoint
@@ -372,4 +411,5 @@ CREATE INDEX "webhook_deliveries_workspace" ON "webhook_deliveries" USING btree 
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","turn") WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
-CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");
+CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");

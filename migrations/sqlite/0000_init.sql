@@ -126,6 +126,28 @@ CREATE INDEX `jobs_due` ON `jobs` (`state`,`kind`,`lane`,`priority`,`run_at`);--
 CREATE INDEX `jobs_next` ON `jobs` (`state`,`kind`,`run_at`);--> statement-breakpoint
 CREATE INDEX `jobs_leases` ON `jobs` (`state`,`locked_until`);--> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_unique` ON `jobs` (`kind`,`unique_key`);--> statement-breakpoint
+CREATE TABLE `notices` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`severity` text NOT NULL,
+	`resource_type` text,
+	`resource_id` text,
+	`resource_name` text,
+	`text` text NOT NULL,
+	`details` text NOT NULL,
+	`matter` text NOT NULL,
+	`count` integer NOT NULL,
+	`occurred_at` integer NOT NULL,
+	`read_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notices_matter` ON `notices` (`workspace_id`,`matter`);--> statement-breakpoint
+CREATE INDEX `notices_workspace` ON `notices` (`workspace_id`,`occurred_at`,`id`);--> statement-breakpoint
+CREATE INDEX `notices_occurred` ON `notices` (`occurred_at`);--> statement-breakpoint
 CREATE TABLE `memberships` (
 	`workspace_id` text NOT NULL,
 	`user_id` text NOT NULL,
@@ -182,6 +204,8 @@ CREATE TABLE `tokens` (
 	`last_used_at` integer,
 	`last_used_ip` text,
 	`revoked_at` integer,
+	`warned_end` integer,
+	`warned_days` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -190,6 +214,7 @@ CREATE TABLE `tokens` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tokens_hash` ON `tokens` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `tokens_workspace` ON `tokens` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `tokens_expires` ON `tokens` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
@@ -285,6 +310,15 @@ CREATE TABLE `pings` (
 	FOREIGN KEY (`heartbeat_id`) REFERENCES `heartbeats`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `plan_excesses` (
+	`workspace_id` text NOT NULL,
+	`limit_name` text NOT NULL,
+	`max` integer NOT NULL,
+	`since` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `limit_name`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `webhook_attempts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`delivery_id` text NOT NULL,
@@ -366,10 +400,16 @@ CREATE TABLE `webhook_endpoints` (
 	`refused_in_a_row` integer NOT NULL,
 	`breaker_openings` integer NOT NULL,
 	`breaker_until` integer,
+	`failing_since` integer,
+	`last_failed_at` integer,
+	`failing_told_hours` integer,
+	`last_success_at` integer,
+	`reopened_at` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_endpoints_workspace` ON `webhook_endpoints` (`workspace_id`,`id`);
+CREATE INDEX `webhook_endpoints_workspace` ON `webhook_endpoints` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_failing` ON `webhook_endpoints` (`failing_since`);
