@@ -4,6 +4,7 @@ import { fullToken, installation, program, startHub, until, type HubProcess, typ
 import { rowsOf } from '../support/database'
 import { halfWritten, leftUndone } from '../support/half-written'
 import { receiver, stopReceivers } from '../support/receiver'
+import { mulberry32 } from '../support/random'
 import { dueAfterMs, Traffic } from '../support/traffic'
 import { Wire } from '../support/wire'
 
@@ -132,13 +133,3 @@ interface Page {
 }
 
 const portOf = (hub: HubProcess): number => Number(new URL(hub.url).port)
-
-/** Random numbers in [0, 1), the same for the same seed. */
-function mulberry32(state: number): () => number {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

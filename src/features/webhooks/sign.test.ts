@@ -33,6 +33,22 @@ test('both signatures of a domain.expiring message are the published ones', () =
   })
 })
 
+test.each(verifiers)('npm %s verifies both published messages', (_, Webhook) => {
+  const published = {
+    '{"test": 2432232314}': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}':
+      'v1,6msiPWZhIPchG2oUoh1d9A7ipo/Ky7+pqhXOmwUxr98=',
+  }
+  setSystemTime(example.timestampSeconds * 1000)
+  for (const [body, signature] of Object.entries(published)) {
+    new Webhook(example.secret).verify(body, {
+      'webhook-id': example.id,
+      'webhook-timestamp': String(example.timestampSeconds),
+      'webhook-signature': signature,
+    })
+  }
+})
+
 test('X-Service-Signature is what a receiver computes from the raw body and the whole secret with Web Crypto', async () => {
   const secret = newSecret()
   const body = bytes('{"event":"server.status_changed","data":{"name":"münchen-1 ☃"}}')
