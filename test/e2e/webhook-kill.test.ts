@@ -60,14 +60,16 @@ test(`${expected} deliveries get through ${kills} kills: none lost, none in limb
 
   const activate = () => call(hub, token, 'PATCH', `/v1/webhook-endpoints/${made.body.id}`, { active: true })
   expect((await activate()).status).toBe(200)
-  let cutOff = 0
+  const cutOff = new Set<string>()
   for (let kill = 0; kill < kills; kill++) {
     const before = seen.received.length
     // On PostgreSQL the jobs of a killed hub wait until it is taken for dead; there is more to do meanwhile.
     await until('deliveries', async () => seen.received.length > before + 20, 30_000)
     await Bun.sleep(random() * 400)
     await hub.stop('SIGKILL')
-    cutOff += await one("select count(*) as n from webhook_deliveries where status = 'in_flight'")
+    // On PostgreSQL also those of earlier hubs that are not taken for dead yet.
+    const open = await rows.all(`select id, attempt_count + 1 as number from webhook_deliveries where status = 'in_flight'`)
+    for (const { id, number } of open) cutOff.add(`${id} ${number}`)
     expect(await halfWritten(rows)).toEqual([])
     hub = await startHub(here)
   }
@@ -79,7 +81,7 @@ test(`${expected} deliveries get through ${kills} kills: none lost, none in limb
   expect(sent.size).toBe(expected)
   const twice = seen.received.length - sent.size
   expect(twice).toBeLessThanOrEqual(kills * inFlight)
-  expect(cutOff).toBeLessThanOrEqual(kills * inFlight)
+  expect(cutOff.size).toBeLessThanOrEqual(kills * inFlight)
   // Whatever arrived is in the log under the number that it arrived with, and so is each try that a kill cut off.
   const logged = new Set(
     (await rows.all<{ delivery: string; number: number }>('select delivery_id as delivery, number from webhook_attempts')).map(
@@ -90,10 +92,9 @@ test(`${expected} deliveries get through ${kills} kills: none lost, none in limb
     ({ headers }) => !logged.has(`${headers.get('x-service-delivery')} ${headers.get('x-service-attempt')}`),
   )
   expect(unlogged).toEqual([])
-  expect(logged.size).toBe(expected + cutOff)
-  expect(await one("select count(*) as n from webhook_attempts where error_class = 'aborted'")).toBe(cutOff)
+  expect([...cutOff].filter(one => !logged.has(one))).toEqual([])
   expect(await one('select count(*) as n from webhook_deliveries where attempt_count = 0')).toBe(0)
   expect(await halfWritten(rows)).toEqual([])
   expect(await hub.stop()).toBe(0)
-  process.stdout.write(`${expected} deliveries, ${kills} kills, ${cutOff} tries cut off, ${twice} messages sent twice\n`)
+  process.stdout.write(`${expected} deliveries, ${kills} kills, ${cutOff.size} tries cut off, ${twice} messages sent twice\n`)
 }, 240_000)
