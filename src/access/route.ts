@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Elysia, type AnyElysia } from 'elysia'
+import type { AuditAction } from '../core/audit-actions'
 import type { Ctx } from '../core/ctx'
 import type { Hub } from '../core/hub'
 import type { Permission } from '../core/permissions'
@@ -34,7 +35,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   summary: string
   description: string
   /** `<area>.<thing>.<verb>`: how the audit log names it, also when it is refused. Every operation that changes something has one. */
-  action?: string
+  action?: AuditAction
   query?: Q
   body?: B
   /** The body is anything, and the verb reads it from the request. */
@@ -65,10 +66,17 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
 export const route = <Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(spec: Route<Q, B>): Route =>
   spec as unknown as Route
 
+/** What an operation with this action answers; undefined when there is none, or it answers nothing. */
+export const answerOf = (action: string): TSchema | undefined => answers.get(action)
+
+// Of every area of the program, filled in as they are made.
+const answers = new Map<string, TSchema>()
+
 /** One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here. */
 export function area(name: string, tag: string, routes: readonly Route[]): AnyElysia {
   let app: AnyElysia = new Elysia({ name })
   for (const spec of routes) {
+    if (spec.action && spec.answer) answers.set(spec.action, spec.answer)
     app = app.route(
       spec.method,
       spec.path,

@@ -1,4 +1,5 @@
 import { count, eq } from 'drizzle-orm'
+import type { AuditAction } from '../core/audit-actions'
 import { record, type Recorded } from '../core/change'
 import { constantTimeEqual, encodeBase64url, hmacSha256 } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
@@ -85,7 +86,7 @@ export async function completeSetup(
  */
 export async function addUser(
   hub: Hub,
-  action: string,
+  action: AuditAction,
   input: NewUser,
   by: By | null,
   before?: (tx: Tx) => Promise<void>,
@@ -167,7 +168,7 @@ export async function findUser(read: Reader, email: string): Promise<User | null
 }
 
 /** One entry in the log of each workspace the user belongs to. */
-async function auditOfUser(tx: Tx, user: User, action: string, by: By) {
+async function auditOfUser(tx: Tx, user: User, action: AuditAction, by: By) {
   const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
   return of.map(workspace => ({
     workspaceId: workspace.id,

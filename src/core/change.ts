@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { changesBetween } from './audit'
+import type { AuditAction } from './audit-actions'
 import { auditCounter, entryHash, entryMac, entryOf, genesis, macKeyOf } from './audit-chain'
 import type { Ctx } from './ctx'
 import type { AuditActor, AuditContext, AuditTarget } from './db/tables'
@@ -26,7 +27,7 @@ export interface EventDraft<K extends EventKind = EventKind> {
 /** An action to write into the audit log. `before` and `after` are the resource as the API shows it. */
 export interface AuditDraft {
   workspaceId: string
-  action: string
+  action: AuditAction
   outcome?: 'success' | 'failure' | 'denied'
   actor: AuditActor
   context: AuditContext
@@ -52,9 +53,9 @@ export interface Changed<T> {
 /**
  * The door for what a caller asks for: the change, its audit entry, its events, its jobs, its notices and its idempotency record
  * are one transaction. `fn` must not call anything outside the database; a thrown error undoes all of it.
- * @param action `<area>.<thing>.<verb>` in the infinitive
+ * @param action `<area>.<thing>.<verb>` in the infinitive, declared in core/audit-actions
  */
-export async function change<T>(ctx: Ctx, action: string, fn: (tx: Tx) => Promise<Changed<T>>): Promise<T> {
+export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => Promise<Changed<T>>): Promise<T> {
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
     const done = await fn(tx)

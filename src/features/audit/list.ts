@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { and, eq, sql } from 'drizzle-orm'
+import { codeOf } from '../../core/audit-actions'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
@@ -7,7 +8,7 @@ import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '..
 import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
-import type { AuditEventView } from './shapes'
+import { actionPattern, type AuditEventView } from './shapes'
 
 type Entry = typeof auditEntries.$inferSelect
 
@@ -24,9 +25,7 @@ export const auditListing: Listing<Entry> = {
   filters: {
     action: {
       schema: Type.String({
-        maxLength: 100,
-        pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$',
-        'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
+        ...actionPattern,
         description: 'Only this action; `dns.*` is all that begin with `dns.`.',
       }),
       where: (value, place) =>
@@ -67,6 +66,7 @@ function auditView(row: Entry): AuditEventView {
     seq: row.seq,
     occurred_at: instant(row.occurredAt),
     action: row.action,
+    code: codeOf(row.action, row.outcome),
     outcome: row.outcome,
     actor: row.actor,
     targets: row.targets,

@@ -1,8 +1,9 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { exportAuditEvents } from './export'
+import { auditCatalog } from './catalog'
 import { auditListing, getAuditEvent, listAuditEvents } from './list'
-import { AuditEvent, AuditEventList, exportExamples, ExportQuery } from './shapes'
+import { AuditActionList, AuditEvent, AuditEventList, CatalogQuery, exportExamples, ExportQuery } from './shapes'
 
 export const auditRoutes = area('audit', 'Audit', [
   route({
@@ -29,6 +30,18 @@ export const auditRoutes = area('audit', 'Audit', [
     query: ExportQuery,
     streams: exportExamples,
     run: (ctx, { query }) => exportAuditEvents(ctx, query.format ?? 'ndjson'),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/audit-events/catalog',
+    guard: 'account.read',
+    operationId: 'listAuditActions',
+    summary: 'List audit actions',
+    description: 'Every action that the log may hold, on one page: its word, its codes, and what an entry of it looks like.',
+    query: CatalogQuery,
+    answer: AuditActionList,
+    narrowed: 'open',
+    run: async (_ctx, { query }) => auditCatalog(query.action),
   }),
   route({
     method: 'GET',

@@ -2,6 +2,13 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
 
+/** An action, or a prefix of actions with an asterisk behind its full stop. */
+export const actionPattern = {
+  maxLength: 100,
+  pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$',
+  'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
+}
+const channels = ['api', 'dashboard', 'ingest', 'cli', 'job'] as const
 const Anything = Type.Record(Type.String(), Type.Unknown())
 
 export const AuditEvent = Shape(
@@ -9,7 +16,12 @@ export const AuditEvent = Shape(
     id: Type.String({ description: 'Identifier.' }),
     seq: Type.Integer({ description: 'Place in the log of the workspace, without gaps.' }),
     occurred_at: Instant({ description: 'When it was done.' }),
-    action: Type.String({ description: 'What was done: `<area>.<thing>.<verb>`, or `<thing>.<verb>`.' }),
+    action: Type.String({
+      description: 'What was done: `<area>.<thing>.<verb>`, or `<thing>.<verb>`; see /v1/audit-events/catalog.',
+    }),
+    code: Nullable(Type.String(), {
+      description: 'Six characters for the action and its outcome; null for an action of an earlier version.',
+    }),
     outcome: Words(['success', 'failure', 'denied'], { description: 'Whether it happened.' }),
     actor: Shape(
       {
@@ -30,7 +42,7 @@ export const AuditEvent = Shape(
         request_id: Nullable(Type.String()),
         client_request_id: Nullable(Type.String(), { description: 'The X-Request-Id that the client sent, if it did.' }),
         idempotency_key: Nullable(Type.String()),
-        channel: Words(['api', 'dashboard', 'ingest', 'cli', 'job']),
+        channel: Words(channels),
       },
       { description: 'How it came about.' },
     ),
@@ -48,6 +60,7 @@ export const AuditEvent = Shape(
         seq: 42,
         occurred_at: '2026-11-21T10:00:00.000Z',
         action: 'heartbeat.pause',
+        code: 'HB004S',
         outcome: 'success',
         actor: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'backup script', hint: 'bw_live_…7Kq2' },
         targets: [{ type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'nightly backup' }],
@@ -73,10 +86,56 @@ export const ExportQuery = Shape({
 })
 
 const [example] = AuditEvent.examples as AuditEventView[]
+
+export const AuditAction = Shape(
+  {
+    action: Type.String({ description: 'The word: `<area>.<thing>.<verb>`, or `<thing>.<verb>`.' }),
+    codes: Shape(
+      {
+        success: Type.String({ description: 'It happened.' }),
+        failure: Type.String({ description: 'It was tried and failed.' }),
+        denied: Type.String({ description: 'It was refused.' }),
+      },
+      { description: 'The code of an entry, by its outcome. Codes never change.' },
+    ),
+    description: Type.String({ description: 'What it says.' }),
+    channels: Type.Array(Words(channels), { description: 'The ways by which it comes about.' }),
+    target_types: Type.Array(Type.String(), { description: 'Types of what it is done to; a refusal names none.' }),
+    changes_schema: Nullable(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'JSON Schema 2020-12 of `changes`; null where an entry shows none.',
+    }),
+    example: AuditEvent,
+  },
+  {
+    $id: 'AuditAction',
+    description: 'An action that the audit log may hold.',
+    examples: [
+      {
+        action: 'heartbeat.pause',
+        codes: { success: 'HB004S', failure: 'HB004F', denied: 'HB004D' },
+        description: 'A heartbeat was paused: no ping is waited for.',
+        channels: ['api', 'dashboard'],
+        target_types: ['heartbeat'],
+        changes_schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: ['object', 'null'] },
+        example,
+      },
+    ],
+  },
+)
+export const AuditActionList = ListOf(AuditAction)
+export type AuditActionView = Static<typeof AuditAction>
+export const CatalogQuery = Shape({
+  action: Type.Optional(
+    Type.String({ ...actionPattern, description: 'Only this action; `dns.*` is all that begin with `dns.`.' }),
+  ),
+})
+
+// The chain has no codes: they follow from the action and the outcome.
+const { code: _, ...chained } = example!
 /** What an export looks like, by media type. */
 export const exportExamples: Readonly<Record<string, string>> = {
   'application/x-ndjson': `${JSON.stringify({
-    ...example,
+    ...chained,
     workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
     prev_hash: '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
     hash: '4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a',

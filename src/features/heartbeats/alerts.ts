@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../core/audit-actions'
 import type { AuditDraft, EventDraft } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { AuditActor, AuditContext } from '../../core/db/tables'
@@ -66,7 +67,7 @@ export function tell(
   }
 }
 
-const actionOf = (flip: Flip): string =>
+const actionOf = (flip: Flip): AuditAction =>
   flip.to === 'down'
     ? flip.reason === 'fail'
       ? 'heartbeat.fail'

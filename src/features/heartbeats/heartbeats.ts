@@ -2,6 +2,7 @@ import { and, count, eq, sql } from 'drizzle-orm'
 import { Type } from '@sinclair/typebox'
 import { refuseOverLimit } from '../../access/plans'
 import { target } from '../../core/audit'
+import type { AuditAction } from '../../core/audit-actions'
 import { change, type Changed } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
@@ -212,7 +213,7 @@ export async function countHeartbeats(read: Reader, workspaceId: string): Promis
 
 type Edit = { set: Partial<HeartbeatRow>; outcome: Outcome }
 
-async function edit(ctx: Ctx, action: string, id: string, decide: (row: HeartbeatRow) => Edit): Promise<HeartbeatView> {
+async function edit(ctx: Ctx, action: AuditAction, id: string, decide: (row: HeartbeatRow) => Edit): Promise<HeartbeatView> {
   const view = await change(ctx, action, async (tx): Promise<Changed<HeartbeatView>> => {
     const row = await heartbeatOf(tx, ctx, id)
     requireMatch(ctx, row)

@@ -1,5 +1,6 @@
 import { asc, isNotNull, ne, sql } from 'drizzle-orm'
 import { operatorWorkspace } from '../../access/workspaces'
+import type { AuditAction } from '../../core/audit-actions'
 import type { AuditDraft } from '../../core/change'
 import { dataKeys, hubs } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -53,7 +54,7 @@ export const wrappedByOthers = (read: Reader | Tx, masterKeyId: string): Promise
 export async function keysEntry(
   tx: Tx,
   by: By,
-  action: string,
+  action: AuditAction,
   entry: Partial<AuditDraft> & { id: string },
 ): Promise<AuditDraft> {
   const { id, ...rest } = entry

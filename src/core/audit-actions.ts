@@ -1,0 +1,25 @@
+import { accountActions } from './audit-actions/account'
+import type { AuditActionEntry } from './audit-actions/entry'
+import { heartbeatActions } from './audit-actions/heartbeats'
+import { webhookActions } from './audit-actions/webhooks'
+
+export type { AuditActionEntry } from './audit-actions/entry'
+
+const entries = [...accountActions, ...heartbeatActions, ...webhookActions] as const
+
+/** Every word that the door writes into the audit log: what is not declared does not compile. */
+export type AuditAction = (typeof entries)[number]['action']
+
+/** Every action there is, as the catalogue tells of them. */
+export const auditActions: readonly AuditActionEntry<AuditAction>[] = entries
+
+export const auditOutcomes = ['success', 'failure', 'denied'] as const
+export type AuditOutcome = (typeof auditOutcomes)[number]
+
+/** Six characters for an action and how it ended, such as `HB001S`; null for an action that an earlier version knew. */
+export function codeOf(action: string, outcome: AuditOutcome): string | null {
+  const number = numbers.get(action)
+  return number === undefined ? null : `${number}${outcome[0]!.toUpperCase()}`
+}
+
+const numbers: ReadonlyMap<string, string> = new Map(auditActions.map(one => [one.action, one.number]))

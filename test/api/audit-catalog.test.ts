@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import Ajv from 'ajv/dist/2020'
+import addFormats from 'ajv-formats'
+import { auditActions, codeOf } from '../../src/core/audit-actions'
+import { receiver } from '../support/receiver'
+import { world } from '../support/world'
+
+const ajv = addFormats(new Ajv({ strict: true, allowUnionTypes: true }))
+const { acme, rival, scoped, settle } = await world()
+const catalog = async () => (await acme.call('GET', '/v1/audit-events/catalog')).body.data as any[]
+
+test('every action is told with codes of its own', async () => {
+  const told = await catalog()
+  expect(told.map(one => one.action)).toEqual(auditActions.map(one => one.action))
+  expect(new Set(told.map(one => one.action)).size).toBe(told.length)
+  const codes = told.flatMap(one => Object.values(one.codes) as string[])
+  expect(new Set(codes).size).toBe(codes.length)
+  expect(codes.filter(code => !/^[A-Z]{2}\d{3}[SFD]$/.test(code))).toEqual([])
+  expect(codeOf('heartbeat.pause', 'denied')).toBe('HB004D')
+  expect(codeOf('gone.for.ever', 'success')).toBeNull()
+})
+
+test('the schemas of changes compile, and each example meets its own', async () => {
+  for (const { action, changes_schema, example } of await catalog()) {
+    expect([action, example.action]).toEqual([action, action])
+    if (changes_schema === null) expect([action, example.changes]).toEqual([action, null])
+    else expect([action, ajv.validate(changes_schema, example.changes), ajv.errors]).toEqual([action, true, null])
+  }
+})
+
+test('a prefix or a word narrows it, and what is neither is refused', async () => {
+  const of = async (query: string) =>
+    ((await acme.call('GET', `/v1/audit-events/catalog?action=${query}`)).body.data as any[]).map(one => one.action)
+  expect(await of('heartbeat.ping_key.*')).toEqual(['heartbeat.ping_key.create', 'heartbeat.ping_key.rotate'])
+  expect(await of('heartbeat.pause')).toEqual(['heartbeat.pause'])
+  expect(await of('nothing.*')).toEqual([])
+  expect((await acme.call('GET', '/v1/audit-events/catalog?action=*')).status).toBe(400)
+  expect((await (await scoped('dns.read')).call('GET', '/v1/audit-events/catalog')).status).toBe(403)
+  expect((await rival.call('GET', '/v1/audit-events/catalog')).status).toBe(200)
+})
+
+test('what entries show as changed meets the schema of their action, and they carry its code', async () => {
+  const call = async (method: string, path: string, body?: unknown) => (await acme.call(method, path, body)).body
+  const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+  const beat = await call('POST', '/v1/heartbeats', { name: 'beat', schedule })
+  for (const what of ['pause', 'resume', 'rotate']) await call('POST', `/v1/heartbeats/${beat.id}/${what}`)
+  await call('PATCH', `/v1/heartbeats/${beat.id}`, { name: 'other', tags: ['a'] })
+  await call('GET', '/v1/heartbeats/ping-key')
+  await call('POST', '/v1/heartbeats/ping-key/rotate')
+  await call('DELETE', `/v1/heartbeats/${beat.id}`)
+  const url = receiver().url
+  const hook = { url, events: ['monitor.alert'], headers: { 'X-Own': 'a value of one' } }
+  const endpoint = await call('POST', '/v1/webhook-endpoints', hook)
+  await call('PATCH', `/v1/webhook-endpoints/${endpoint.id}`, { active: false, headers: null })
+  for (const what of ['secret/rotate', 'secret/promote', 'test', 'enable'])
+    await call('POST', `/v1/webhook-endpoints/${endpoint.id}/${what}`, what === 'secret/promote' ? undefined : {})
+  const [delivery] = (await call('GET', '/v1/webhook-deliveries')).data
+  await call('POST', `/v1/webhook-deliveries/${delivery.id}/resend`)
+  await settle()
+  await call('DELETE', `/v1/webhook-endpoints/${endpoint.id}`)
+  const token = await call('POST', '/v1/tokens', { name: 'one', mode: 'read_only' })
+  await call('PATCH', `/v1/tokens/${token.id}`, { name: 'two' })
+  await call('POST', `/v1/tokens/${token.id}/rotate`, { grace_seconds: 0 })
+  await call('DELETE', `/v1/tokens/${token.id}`)
+  await call('POST', '/v1/workspaces', { name: 'third' })
+  await call('PATCH', `/v1/workspaces/${rival.workspaceId}`, { name: 'Rival' })
+
+  const schemas = new Map((await catalog()).map(one => [one.action, one]))
+  const seen = new Set<string>()
+  for (const workspace of [acme, rival]) {
+    const { data } = (await workspace.call('GET', '/v1/audit-events?limit=100')).body
+    for (const { action, code, outcome, changes, targets, context } of data) {
+      const { codes, changes_schema, target_types, channels } = schemas.get(action)
+      seen.add(action)
+      expect([action, code]).toEqual([action, codes[outcome]])
+      if (changes_schema === null) expect([action, changes]).toEqual([action, null])
+      else expect([action, ajv.validate(changes_schema, changes), ajv.errors]).toEqual([action, true, null])
+      for (const { type } of targets) expect([action, target_types]).toEqual([action, expect.arrayContaining([type])])
+      expect([action, channels]).toEqual([action, expect.arrayContaining([context.channel])])
+    }
+  }
+  expect(seen.size).toBeGreaterThan(20)
+})
