@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { instant } from '../core/clock'
 import { masterKeyFile } from '../core/config'
+import { keyBounds } from '../core/key-use'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
 import type { EndWith } from '.'
@@ -90,7 +91,8 @@ async function status(flags: PlanFlags): Promise<void> {
     for (const one of found.dataKeys) {
       const days = Math.floor((hub.clock.now() - one.createdAt) / 86_400_000)
       const of = one.workspaceId || 'the installation'
-      tell(`  ${one.id}  of ${of}, wrapped by ${one.masterKeyId}, ${days} days old, ${one.values} values`)
+      const used = one.workspaceId ? `, at most ${one.encryptions} of ${keyBounds.encryptions} encryptions` : ''
+      tell(`  ${one.id}  of ${of}, wrapped by ${one.masterKeyId}, ${days} days old, ${one.values} values${used}`)
     }
     for (const [id, values] of found.orphans) tell(`  ${id}  is missing, ${values} values were sealed under it`)
     tell('Hubs')

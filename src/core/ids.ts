@@ -42,6 +42,8 @@ export type IdPrefix =
   | 'job'
   | 'ses'
   | 'flip'
+  | 'use'
+  | 'aus'
   | 'hub'
   | 'ntc'
 

@@ -5,6 +5,7 @@ import { hmacSha256, sha256Hex } from './crypto'
 import { keeping } from './db/dialect'
 import { dataKeys, instanceFacts } from './db/tables'
 import type { Reader, Tx } from './db/transaction'
+import { keyBounds, KeyUse, type KeyBounds } from './key-use'
 import type { MasterKeys } from './master-key'
 
 /** Where a sealed value lives. It is bound to this place: moved to another row, column or workspace it no longer opens. */
@@ -38,8 +39,6 @@ interface DataKey {
   key: Uint8Array
 }
 
-/** A data key older than this seals nothing new; what it sealed is sealed anew by `bailiwick keys rotate-data`. */
-export const longestDataKeyMs = 365 * 24 * 3600 * 1000
 /** The data key that belongs to no workspace: what the installation derives its own keys from. */
 export const instanceKeyId = 'dek_instance'
 /** Name of the fact that tells by its first part which master key wraps new data keys. */
@@ -56,12 +55,15 @@ export class KeyRing {
   private readonly byId = new Map<string, DataKey>()
   private readonly derived = new Map<string, Uint8Array>()
   private root: Uint8Array | null = null
+  private readonly use: KeyUse
 
   constructor(
     master: MasterKeys | Uint8Array,
     private readonly read: Reader,
     private readonly clock: Clock,
+    private readonly bounds: KeyBounds = keyBounds,
   ) {
+    this.use = new KeyUse(bounds)
     this.take(master instanceof Uint8Array ? { current: master, previous: null } : master)
   }
 
@@ -188,12 +190,16 @@ export class KeyRing {
 
   /**
    * The key that seals: the newest of the workspace. It is asked for each time, since another process may have made a newer one,
-   * and kept from being deleted until what it sealed is committed.
+   * and kept from being deleted until what it sealed is committed. One that is too old or was used too often seals nothing more;
+   * what it sealed is sealed anew by `bailiwick keys rotate-data`.
    */
   private async sealingKey(tx: Tx, workspaceId: string): Promise<DataKey> {
     const [row] = await keeping(newestKey(tx, workspaceId))
-    const young = row && this.clock.now() - row.createdAt < longestDataKeyMs ? row : await this.addDataKey(tx, workspaceId)
-    return this.byId.get(young.id) ?? this.remember(this.unwrap(young))
+    const isYoung = row && this.clock.now() - row.createdAt < this.bounds.ageMs
+    if (isYoung && (await this.use.take(tx, row.id))) return this.byId.get(row.id) ?? this.remember(this.unwrap(row))
+    const fresh = await this.addDataKey(tx, workspaceId)
+    await this.use.take(tx, fresh.id)
+    return this.byId.get(fresh.id) ?? this.remember(this.unwrap(fresh))
   }
 
   private async instanceKey(tx: Tx, masterKeyId: string): Promise<Uint8Array> {

@@ -7,7 +7,8 @@ import { masterKeyFile } from '../../src/core/config'
 import { lockFile } from '../../src/core/db/file-lock'
 import { dataKeys, hubs } from '../../src/core/db/tables'
 import { loadMasterKey, replaceMasterKeys } from '../../src/core/master-key'
-import { keyFingerprint, KeyRing, longestDataKeyMs, NotOpened, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
+import { keyBounds } from '../../src/core/key-use'
+import { keyFingerprint, KeyRing, NotOpened, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
 import { heartbeats } from '../../src/features/heartbeats/tables'
 import { renewMasterKey } from '../../src/hub/keys/renew'
 import { dataRotation, rotateData } from '../../src/hub/keys/rotate-data'
@@ -200,7 +201,7 @@ test('a data key that is a year old seals nothing new', async () => {
   const w = await world()
   await sealSome(w)
   const mine = () => w.hub.read.$count(dataKeys, eq(dataKeys.workspaceId, w.rival.workspaceId))
-  w.clock.advance(longestDataKeyMs - 1)
+  w.clock.advance(keyBounds.ageMs - 1)
   await w.rival.call('POST', '/v1/heartbeats', { name: 'before', schedule })
   expect(await mine()).toBe(1)
   w.clock.advance(1)

@@ -231,3 +231,16 @@ export const dataKeys = table(
   },
   t => [index('data_keys_workspace').on(t.workspaceId, t.createdAt)],
 )
+
+/** Encryptions that processes have taken for themselves under a data key: their sum tells when it is to be replaced. */
+export const dataKeyUses = table(
+  'data_key_uses',
+  {
+    id: text('id').primaryKey(),
+    keyId: text('key_id')
+      .notNull()
+      .references(() => dataKeys.id, { onDelete: 'cascade' }),
+    encryptions: int('encryptions').notNull(),
+  },
+  t => [index('data_key_uses_key').on(t.keyId)],
+)

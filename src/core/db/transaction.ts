@@ -32,5 +32,8 @@ export async function once<T>(fn: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Stands for the transaction that the caller runs inside; null outside of any. */
+export const currentTransaction = (): object | null => inside.getStore() ?? null
+
 /** Whether the caller runs inside a transaction that is still open. */
 export const insideTransaction = (): boolean => inside.getStore()?.over === false

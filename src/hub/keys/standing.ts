@@ -5,6 +5,7 @@ import type { AuditDraft } from '../../core/change'
 import { dataKeys, hubs } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
+import { encryptionsOf } from '../../core/key-use'
 import { hubTimeoutMs } from '../../core/jobs/queue'
 import { wrappingKeyId, type DataKeyRow } from '../../core/secrets'
 import { countByKey, dataKeysOf } from './sealed-values'
@@ -18,7 +19,8 @@ export type HubRow = typeof hubs.$inferSelect
 export interface KeyStanding {
   /** Fingerprint of the master key that wraps new data keys. */
   wrappingKeyId: string | null
-  dataKeys: (DataKeyRow & { values: number })[]
+  /** Each with the values under it, and how often it has encrypted: too many by what processes took and did not use. */
+  dataKeys: (DataKeyRow & { values: number; encryptions: number })[]
   /** Values whose key is not there, by the id of that key. */
   orphans: [keyId: string, values: number][]
   hubs: HubRow[]
@@ -27,7 +29,9 @@ export interface KeyStanding {
 export async function keyStanding(hub: Hub): Promise<KeyStanding> {
   const counts = await countByKey(hub.read)
   const keys: KeyStanding['dataKeys'] = []
-  for await (const batch of dataKeysOf(hub.read)) keys.push(...batch.map(row => ({ ...row, values: counts.get(row.id) ?? 0 })))
+  for await (const batch of dataKeysOf(hub.read))
+    for (const row of batch)
+      keys.push({ ...row, values: counts.get(row.id) ?? 0, encryptions: await encryptionsOf(hub.read, row.id) })
   keys.sort((a, b) => (a.workspaceId < b.workspaceId ? -1 : a.workspaceId > b.workspaceId ? 1 : a.createdAt - b.createdAt))
   const known = new Set(keys.map(row => row.id))
   return {
