@@ -1,11 +1,13 @@
 import { accountActions } from './audit-actions/account'
+import { auditStreamActions } from './audit-actions/audit-streams'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
+import { noticeActions } from './audit-actions/notices'
 import { webhookActions } from './audit-actions/webhooks'
 
 export type { AuditActionEntry } from './audit-actions/entry'
 
-const entries = [...accountActions, ...heartbeatActions, ...webhookActions] as const
+const entries = [...accountActions, ...auditStreamActions, ...heartbeatActions, ...noticeActions, ...webhookActions] as const
 
 /** Every word that the door writes into the audit log: what is not declared does not compile. */
 export type AuditAction = (typeof entries)[number]['action']

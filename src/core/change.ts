@@ -128,6 +128,7 @@ async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void>
         .set({ head: sql`${sql.placeholder('head')}` })
         .where(eq(counters.name, sql.placeholder('name'))),
     ).execute({ name, head: prevHash })
+    await enqueue(tx, hub, await hub.auditJobs(tx, workspaceId, hub.clock.now()))
   }
 }
 

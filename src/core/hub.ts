@@ -1,7 +1,8 @@
 import type { Config } from './config'
 import type { Clock } from './clock'
 import type { Store } from './db/store'
-import type { Reader } from './db/transaction'
+import type { Reader, Tx } from './db/transaction'
+import type { JobDraft } from './jobs/queue'
 import type { JobSignal } from './jobs/signal'
 import type { Log } from './log'
 import type { Resolve } from './net/egress'
@@ -23,6 +24,8 @@ export interface Hub {
   jobSignal: JobSignal
   /** Job kinds that each committed event starts, with the payload `{event_id}`. */
   eventJobs: readonly string[]
+  /** The jobs that a workspace's audit log starts when it grows or is signed, as of `now` (ms UTC). */
+  auditJobs(tx: Tx, workspaceId: string, now: number): Promise<JobDraft[]>
   /** The address clients use, without a trailing slash. */
   baseUrl: string
   /** The sockets this process listens on, which no call on a workspace's behalf may reach. */

@@ -2,6 +2,7 @@ import type { AnyElysia } from 'elysia'
 import { sessionRoutes, setupRoutes, tokenRoutes } from '../access/routes'
 import { workspaceRoutes } from '../access/workspace-routes'
 import { auditRoutes } from '../features/audit/routes'
+import { auditStreamRoutes } from '../features/audit/stream-routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
@@ -21,6 +22,7 @@ export const apiAreas: readonly AnyElysia[] = [
   eventRoutes,
   auditRoutes,
   noticeRoutes,
+  auditStreamRoutes,
 ]
 
 /** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */

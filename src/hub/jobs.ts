@@ -1,5 +1,6 @@
 import type { JobKind } from '../core/jobs/job'
 import { compareLimitsJob } from '../features/limits/excess'
+import { streamJob } from '../features/audit/stream-deliver'
 import { deliverJob } from '../features/webhooks/deliver'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverJob } from '../features/webhooks/recovery'
@@ -14,6 +15,7 @@ export const jobKinds: readonly JobKind[] = [
   promoteJob,
   recoverJob,
   compareLimitsJob,
+  streamJob,
 ] as JobKind[]
 
 /** Jobs that each event starts. */

@@ -21,6 +21,7 @@ import { eventJobs, jobKinds } from './jobs'
 import { lockFolder } from './folder-lock'
 import { joinHubs, leaveHubs, renewPresence } from './presence'
 import { startTimetable } from './timetable'
+import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
 import { listen } from './listen'
 
@@ -46,6 +47,7 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
     keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
     jobSignal: new JobSignal(),
     eventJobs,
+    auditJobs: streamJobs,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],
     resolve: systemResolve,

@@ -52,6 +52,11 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   const own = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
   planted['webhook secret'] = (await once('/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'] })).secret
   planted['webhook secret of a customer'] = own
+  const log = receiver()
+  const stream = await once('/v1/audit-streams', { name: 'stream', url: log.url, from: 'beginning' })
+  planted['secret of an audit stream'] = stream.secret
+  const rotated = await call(hub, token, 'POST', `/v1/audit-streams/${stream.id}/secret/rotate`, {})
+  planted['rotated secret of an audit stream'] = rotated.body.secret
   expect(
     (await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], secret: own })).status,
   ).toBe(201)
@@ -64,7 +69,7 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   await fetch(`${hub.url}/v1/heartbeats`, { headers: { cookie: signedIn.headers.get('set-cookie')!.split(';')[0]! } })
   await call(hub, planted['second token']!, 'GET', '/v1/heartbeats')
   await call(hub, token, 'PATCH', `/v1/heartbeats/${beat.id}`, { description: `${marker}, edited` })
-  await until('the deliveries', async () => seen.received.length >= 2)
+  await until('the deliveries', async () => seen.received.length >= 2 && log.received.length > 0)
   await using rows = rowsOf(here)
   await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0)
 
@@ -74,6 +79,7 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   // What is no secret is found wherever rows are, so that a look that sees nothing would be noticed.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
   copies['the log of the hub'] = Buffer.from(hub.err())
+  copies['what the audit stream received'] = Buffer.from(log.received.map(one => one.body).join('\n'))
   const found = Object.entries(copies).flatMap(([name, bytes]) =>
     Object.entries(planted).flatMap(([what, secret]) =>
       formsOf(secret).flatMap(form => (bytes.includes(form) ? [`${what} is in ${name}`] : [])),

@@ -27,15 +27,15 @@ export async function makeCheckpoints(hub: Hub): Promise<void> {
     if (!(await isDue(hub.read, chain, value, hub.clock.now()))) continue
     await record(hub, async tx => {
       const [held] = await locking(tx.select().from(counters).where(eq(counters.name, name)))
-      if (held?.head && (await isDue(tx, chain, held.value, hub.clock.now())))
-        await writeCheckpoint(tx, hub, {
-          chain,
-          kind: 'checkpoint',
-          seq: held.value,
-          count: held.value - (await boundaryOf(tx, chain)),
-          head: Buffer.from(held.head).toString('hex'),
-        })
-      return { result: undefined }
+      if (!held?.head || !(await isDue(tx, chain, held.value, hub.clock.now()))) return { result: undefined }
+      await writeCheckpoint(tx, hub, {
+        chain,
+        kind: 'checkpoint',
+        seq: held.value,
+        count: held.value - (await boundaryOf(tx, chain)),
+        head: Buffer.from(held.head).toString('hex'),
+      })
+      return { result: undefined, jobs: await hub.auditJobs(tx, chain, hub.clock.now()) }
     })
   }
 }

@@ -40,9 +40,15 @@ export async function exportAuditEvents(ctx: Ctx, format: keyof typeof forms): P
 }
 
 /** An entry with what links it, as `bailiwick audit verify --export` reads it. */
+export const linkedEntry = (row: Entry) => ({
+  ...entryOf(row),
+  prev_hash: hex(row.prevHash),
+  hash: hex(row.hash),
+  mac: hex(row.mac),
+})
+
 function ndjsonLine(row: Entry): string {
-  const linked = { ...entryOf(row), prev_hash: hex(row.prevHash), hash: hex(row.hash), mac: hex(row.mac) }
-  return `${JSON.stringify(linked)}\n`
+  return `${JSON.stringify(linkedEntry(row))}\n`
 }
 
 const columns = [

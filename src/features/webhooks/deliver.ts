@@ -10,10 +10,12 @@ import { endDelivery, logTry, moveDelivery, scheduledTries } from './delivery-ro
 import { disableWhenDue, noteOutcome } from './health'
 import { deliveryLanes } from './lanes'
 import { behindEarlier, isBehind, moveUp, waitsForNothing } from './line'
-import { longestTryMs, post, type Tried } from './post'
+import { post, type Tried } from './post'
 import { beginTry } from './recent-tries'
 import { nextRetry } from './retry-schedule'
+import { longestTryMs } from './signed-post'
 import { heldStill, obstacleOf } from './standing'
+
 import { takeDeliveries, type Taken } from './take'
 
 type Outcome = Recorded<undefined>

@@ -9,11 +9,12 @@ export type SecretRow = Pick<
   'id' | 'workspaceId' | 'secretSealed' | 'secretHint' | 'nextSecretSealed' | 'nextSecretHint' | 'rotatesAt'
 >
 
-/** Where one of an endpoint's sealed values lives. */
+/** Where one of the sealed values of an endpoint lives, or of what is signed for alike. */
 export const sealedIn = (
   endpoint: Pick<Endpoint, 'id' | 'workspaceId'>,
   column: 'secret_sealed' | 'next_secret_sealed' | 'headers_sealed',
-): Place => ({ table: 'webhook_endpoints', column, row: endpoint.id, workspaceId: endpoint.workspaceId })
+  table: 'webhook_endpoints' | 'audit_streams' = 'webhook_endpoints',
+): Place => ({ table, column, row: endpoint.id, workspaceId: endpoint.workspaceId })
 
 /** A secret as it is shown: by its last four characters. */
 export const hintOf = (secret: string): string => `whsec_…${secret.slice(-4)}`
@@ -34,9 +35,11 @@ export async function liveSecrets(
   hub: Hub,
   endpoint: SecretRow,
   now: number,
+  table?: Parameters<typeof sealedIn>[2],
 ): Promise<{ secret: string; nextSecret: string | null }> {
   const { nextSecretSealed } = endpoint
-  const next = nextSecretSealed === null ? null : await hub.keys.open(sealedIn(endpoint, 'next_secret_sealed'), nextSecretSealed)
+  const next =
+    nextSecretSealed === null ? null : await hub.keys.open(sealedIn(endpoint, 'next_secret_sealed', table), nextSecretSealed)
   if (next !== null && !overlaps(endpoint, now)) return { secret: next, nextSecret: null }
-  return { secret: await hub.keys.open(sealedIn(endpoint, 'secret_sealed'), endpoint.secretSealed), nextSecret: next }
+  return { secret: await hub.keys.open(sealedIn(endpoint, 'secret_sealed', table), endpoint.secretSealed), nextSecret: next }
 }

@@ -1,21 +1,13 @@
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
-import { networkPolicy } from '../../core/net/egress'
-import { FetchFailed } from '../../core/net/fetch-failure'
 import type { FetchTimings } from '../../core/net/fetch-timings'
-import { guardedFetch } from '../../core/net/guarded-fetch'
-import { egressOf } from '../../core/net/hub-egress'
 import { version } from '../../core/version'
 import type { Delivery } from './delivery-jobs'
 import { openHeaders, withoutValues, type CustomHeaders, type HeadersRow } from './custom-headers'
 import { liveSecrets, type SecretRow } from './live-secrets'
-import { signatures, type SignatureHeaders } from './sign'
+import type { SignatureHeaders } from './sign'
+import { postSigned } from './signed-post'
 import type { AttemptTrigger, webhookAttempts, webhookEndpoints } from './tables'
-
-/** The longest that an endpoint may let one try take, with every byte of the answer it reads. */
-export const longestTryMs = 30_000
-
-const limits = { bodyBytes: 64 * 1024, keepBytes: 16 * 1024, overflow: 'drop' } as const
 
 /** One try of one delivery. */
 export interface Try {
@@ -41,8 +33,7 @@ export interface Tried {
 }
 
 /**
- * Posts a message once. A receiver takes it by answering with a status from 200 to 299 and its body, or the first 64 KiB of
- * it, in time; a redirect is not followed and does not count.
+ * Posts a message once, as `postSigned` does.
  * @throws NotOpened when the secret does not open
  */
 export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy }: Try): Promise<Tried> {
@@ -50,56 +41,37 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
   const custom = await openHeaders(hub, endpoint)
   const live = await liveSecrets(hub, endpoint, startedAt)
   const timestampSeconds = Math.floor(startedAt / 1_000)
-  const bytes = new TextEncoder().encode(body)
   const number = delivery.attemptCount + 1
   const described = describe(delivery, number, timestampSeconds)
-  const signed = signatures({ ...live, id: delivery.messageId, timestampSeconds, body: bytes })
-  const request = { url: endpoint.url, headers: { ...described, ...hidden(custom), ...redacted(signed) } }
-  const totalMs = endpoint.timeoutSeconds * 1_000
-  const tried = { number, trigger, startedAt, request }
-  try {
-    const answer = await guardedFetch(
-      { url: endpoint.url, method: 'POST', headers: { ...custom, ...described, ...signed }, body: bytes },
-      {
-        egress: egressOf(hub),
-        policy: networkPolicy(policy, { carriesSecret: true }),
-        limits: { ...limits, totalMs, connectMs: Math.min(5_000, totalMs) },
+  const { signed, timings, answer, errorClass, errorMessage, reason } = await postSigned(hub, {
+    url: endpoint.url,
+    body: new TextEncoder().encode(body),
+    headers: { ...custom, ...described },
+    ...live,
+    id: delivery.messageId,
+    timestampSeconds,
+    timeoutSeconds: endpoint.timeoutSeconds,
+    policy,
+  })
+  return {
+    row: {
+      number,
+      trigger,
+      startedAt,
+      request: { url: endpoint.url, headers: { ...described, ...hidden(custom), ...redacted(signed) } },
+      ...spent(timings),
+      statusCode: answer?.status ?? null,
+      response: answer && {
+        headers: Object.fromEntries([...answer.headers].map(([name, value]) => [name, withoutValues(value, custom)])),
+        body: withoutValues(readable(answer.body), custom),
+        body_truncated: answer.bodyTruncated,
       },
-    )
-    const taken = answer.status >= 200 && answer.status <= 299
-    const response = {
-      headers: Object.fromEntries([...answer.headers].map(([name, value]) => [name, withoutValues(value, custom)])),
-      body: withoutValues(readable(answer.body), custom),
-      body_truncated: answer.bodyTruncated,
-    }
-    return {
-      row: {
-        ...tried,
-        ...spent(answer.timings),
-        statusCode: answer.status,
-        response,
-        errorClass: taken ? null : 'http_status',
-        errorMessage: taken ? null : `The server answered with status ${answer.status}.`,
-      },
-      reason: taken ? null : `http_${answer.status}`,
-      gone: answer.status === 410,
-      retryAfter: answer.headers.get('retry-after'),
-    }
-  } catch (error) {
-    if (!(error instanceof FetchFailed)) throw error
-    return {
-      row: {
-        ...tried,
-        ...spent(error.timings),
-        statusCode: null,
-        response: null,
-        errorClass: error.errorClass,
-        errorMessage: error.message,
-      },
-      reason: error.errorClass,
-      gone: false,
-      retryAfter: null,
-    }
+      errorClass,
+      errorMessage,
+    },
+    reason,
+    gone: answer?.status === 410,
+    retryAfter: answer?.headers.get('retry-after') ?? null,
   }
 }
 

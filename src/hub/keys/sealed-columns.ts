@@ -1,6 +1,7 @@
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
+import { auditStreams } from '../../features/audit/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { webhookEndpoints } from '../../features/webhooks/tables'
 
@@ -25,6 +26,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(webhookEndpoints, 'secretSealed', webhookEndpoints.id),
   sealed(webhookEndpoints, 'nextSecretSealed', webhookEndpoints.id),
   sealed(webhookEndpoints, 'headersSealed', webhookEndpoints.id),
+  sealed(auditStreams, 'secretSealed', auditStreams.id),
+  sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
 ]
 
 function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(

@@ -1,0 +1,48 @@
+import { eq } from 'drizzle-orm'
+import { auditCounter } from '../../core/audit-chain'
+import { instant } from '../../core/clock'
+import { counters } from '../../core/db/tables'
+import type { Reader } from '../../core/db/transaction'
+import { overlaps } from '../webhooks/live-secrets'
+import type { AuditStreamView } from './stream-shapes'
+import type { auditStreams } from './tables'
+
+export type StreamRow = typeof auditStreams.$inferSelect
+
+/** `seq` of the last entry of a chain; 0 when there is none. */
+export async function headOf(read: Reader, chain: string): Promise<number> {
+  const [row] = await read
+    .select({ value: counters.value })
+    .from(counters)
+    .where(eq(counters.name, auditCounter(chain)))
+  return row?.value ?? 0
+}
+
+/**
+ * A stream as the API shows it; its secrets only as hints.
+ * @param head `seq` of the last entry of the log
+ * @param now ms UTC
+ */
+export function streamView(row: StreamRow, head: number, now: number): AuditStreamView {
+  const rotating = overlaps(row, now)
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    actions: row.actions,
+    active: row.active,
+    status: !row.active ? 'off' : row.failedAttempts > 0 ? 'failing' : 'ok',
+    position: row.position,
+    lag: Math.max(0, head - row.position),
+    last_success_at: instant(row.lastSuccessAt),
+    last_error: row.lastError,
+    failing_since: instant(row.failingSince),
+    next_attempt_at: row.active ? instant(row.nextAttemptAt) : null,
+    secret_hint: rotating ? row.secretHint : (row.nextSecretHint ?? row.secretHint),
+    next_secret_hint: rotating ? row.nextSecretHint : null,
+    overlap_ends_at: rotating ? instant(row.rotatesAt) : null,
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
+  }
+}
