@@ -42,6 +42,14 @@ CREATE TABLE `counters` (
 	`head` blob
 );
 --> statement-breakpoint
+CREATE TABLE `data_key_uses` (
+	`id` text PRIMARY KEY NOT NULL,
+	`key_id` text NOT NULL,
+	`encryptions` integer NOT NULL,
+	FOREIGN KEY (`key_id`) REFERENCES `data_keys`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `data_key_uses_key` ON `data_key_uses` (`key_id`);--> statement-breakpoint
 CREATE TABLE `data_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -242,6 +250,36 @@ CREATE TABLE `workspaces` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `workspaces_name` ON `workspaces` (`name`);--> statement-breakpoint
+CREATE TABLE `audit_streams` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`url` text NOT NULL,
+	`actions` text,
+	`active` integer NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`secret_hint` text NOT NULL,
+	`next_secret_sealed` text,
+	`next_secret_hint` text,
+	`rotates_at` integer,
+	`position` integer NOT NULL,
+	`checkpoint` integer NOT NULL,
+	`retry_position` integer,
+	`retry_checkpoint` integer,
+	`failed_attempts` integer NOT NULL,
+	`failing_since` integer,
+	`next_attempt_at` integer,
+	`last_success_at` integer,
+	`last_error` text,
+	`sender` text,
+	`sender_until` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `audit_streams_workspace` ON `audit_streams` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `flips` (
 	`id` text PRIMARY KEY NOT NULL,
 	`heartbeat_id` text NOT NULL,

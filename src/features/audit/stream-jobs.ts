@@ -13,7 +13,6 @@ export const gatherMs = 1_000
 export const streamJobFor = (streamId: string, at: number, replaces = false): JobDraft => ({
   kind: streamKind,
   payload: { stream_id: streamId },
-  lane: streamId,
   runAt: at,
   uniqueKey: streamId,
   replaces,
