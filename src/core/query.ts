@@ -10,9 +10,9 @@ import { fieldProblems, isOptional } from './validate'
 export function readQuery<T extends TObject>(schema: T, search: URLSearchParams): Static<T> {
   const values: Record<string, unknown> = {}
   for (const [name, text] of search) {
-    const member = schema.properties[name]
+    const member = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
     if (!member) throw refused('unknown_parameter', name, `is not a parameter of this operation${known(schema)}.`)
-    if (name in values) throw refused('invalid_parameter', name, 'may be given once.')
+    if (Object.hasOwn(values, name)) throw refused('invalid_parameter', name, 'may be given once.')
     if (text.includes('\0')) throw refused('invalid_parameter', name, 'must not hold a NUL character.')
     values[name] = read(member.type as string | undefined, text)
   }

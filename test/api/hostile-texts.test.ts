@@ -114,3 +114,10 @@ test('no e-mail makes signing in fail', async () => {
     { numRuns: 25 },
   )
 }, 60_000)
+
+test('a query parameter that is named as what every object has is unknown', async () => {
+  for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const { status, body } = await acme.call('GET', `/v1/tokens?${name}=1`)
+    expect([name, status, body.code, body.errors[0].pointer]).toEqual([name, 400, 'unknown_parameter', `#/query/${name}`])
+  }
+})
