@@ -160,7 +160,8 @@ function requestBody(spec: Route, schemas: Schemas): JsonSchema {
   const schema = schemas.of(spec.body!)
   const body = { schema, example: schemas.exampleOf(schema) }
   return {
-    required: true,
+    // The door takes no body for an empty one.
+    required: (((spec.body as JsonSchema).required as string[] | undefined) ?? []).length > 0,
     content: { ...(spec.method === 'PATCH' && { 'application/merge-patch+json': body }), 'application/json': body },
   }
 }

@@ -171,3 +171,12 @@ test('answers that the description does not have are found', async () => {
     checkAnswer('GET', '/v1/nonsense', answer(404, { 'content-type': 'application/problem+json' }), { code: 'not_found' }),
   ).toThrow('does not fit')
 })
+
+test('a body in which nothing is required may be left out, and the description says so', async () => {
+  const { acme } = await world()
+  const made = await acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.read'] })
+  const edited = await acme.call('PATCH', `/v1/tokens/${made.body.id}`)
+  expect([edited.status, edited.body.name]).toEqual([200, 'ci'])
+  expect(document.paths['/v1/tokens/{id}']!.patch!.requestBody.required).toBe(false)
+  expect(document.paths['/v1/tokens']!.post!.requestBody.required).toBe(true)
+})
