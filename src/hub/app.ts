@@ -24,7 +24,7 @@ export function makeApp(hub: Hub, worker: Worker): AnyElysia {
     failures.set(request, answer.status)
     return answer
   }
-  let app: AnyElysia = new Elysia({ name: 'hub', normalize: false })
+  let app: AnyElysia = new Elysia({ name: 'hub', normalize: false, strictPath: true })
     .decorate('hub', hub)
     .decorate('worker', worker)
     .onRequest(({ request }): Response | undefined => {
@@ -115,9 +115,12 @@ function unmatched(hub: Hub, app: AnyElysia, request: Request, server: Peer | nu
   )
 }
 
-const methodsAt = (app: AnyElysia, path: string): string[] => [
-  ...new Set(app.routes.filter(one => fits(one.path, path)).map(one => one.method)),
-]
+function methodsAt(app: AnyElysia, path: string): string[] {
+  const found = app.routes.filter(one => fits(one.path, path))
+  // What has a route of its own is no `:id` beside it.
+  const own = found.filter(one => one.path === path)
+  return [...new Set((own.length > 0 ? own : found).map(one => one.method))]
+}
 
 function fits(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')

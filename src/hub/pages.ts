@@ -49,7 +49,9 @@ interface Asked {
 function makeRoutes(): AnyElysia {
   let app: AnyElysia = new Elysia({ name: 'pages' })
   const serve = (path: string, answer: (asked: Asked) => Response | Promise<Response>) => {
-    app = app.get(path, (context: unknown) => answer(context as Asked))
+    // People may type a slash behind a page; an address of the API has one form.
+    const forms = path === '/' || path.startsWith('/v1/') ? [path] : [path, `${path}/`]
+    for (const form of forms) app = app.get(form, (context: unknown) => answer(context as Asked))
   }
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).answer(request))
   serve('/docs', ({ request }) => handbook('overview', request))

@@ -180,3 +180,21 @@ test('a body in which nothing is required may be left out, and the description s
   expect(document.paths['/v1/tokens/{id}']!.patch!.requestBody.required).toBe(false)
   expect(document.paths['/v1/tokens']!.post!.requestBody.required).toBe(true)
 })
+
+test('an address of the API has no other form with a slash at its end', async () => {
+  const { acme, stranger } = await world()
+  for (const path of ['/v1/tokens/', '/v1/limits/', '/v1/openapi.json/']) {
+    const answer = await acme.call('GET', path)
+    expect([path, answer.status, answer.body.code]).toEqual([path, 404, 'not_found'])
+  }
+  expect((await acme.call('POST', '/v1/tokens/', { name: 'ci', permissions: ['dns.read'] })).status).toBe(404)
+  expect((await stranger.call('GET', '/docs/')).status).toBe(200)
+})
+
+test('a path of its own allows its own methods, and not those of the resources beside it', async () => {
+  const { acme } = await world()
+  const asked = async (path: string) => (await acme.call('PUT', path)).headers.get('allow')
+  expect(await asked('/v1/heartbeats/ping-key')).toBe('GET, HEAD')
+  expect(await asked('/v1/tokens/report')).toBe('POST')
+  expect(await asked('/v1/tokens/tok_1')).toBe('GET, PATCH, DELETE, HEAD')
+})

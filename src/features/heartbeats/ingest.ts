@@ -27,6 +27,7 @@ export const pingRoutes: AnyElysia = ['/ping/:target', '/ping/:target/:suffix', 
     new Elysia({ name: 'pings' }) as AnyElysia,
   )
   .get('/api/push/:token', pushed)
+  .get('/api/push/:token/', pushed)
 
 /** The same pings with JSON answers. */
 export const pingTwinRoutes = area(
