@@ -31,8 +31,11 @@ const rules: Record<string, string> = {
     select id, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.create'")}
     where coalesce(entries, 0) <> 1`,
   'an endpoint was edited without an audit entry, or the other way round': `
-    select id, version, entries from webhook_endpoints left join ${entriesOf("action = 'webhooks.endpoint.update'")}
-    where version <> 1 + coalesce(entries, 0)`,
+    select id, version, entries from webhook_endpoints left join ${entriesOf(`
+      action = 'webhooks.endpoint.update'
+      or (action in ('webhooks.endpoint.enable', 'webhooks.endpoint.disable') and changes is not null)
+      or (action in ('webhooks.secret.rotate', 'webhooks.secret.promote') and outcome = 'success')
+    `)} where version <> 1 + coalesce(entries, 0)`,
   'the pings of a heartbeat have a gap or do not add up to its count': `
     select heartbeat_id, min(ping_count) as told, count(*) as kept, min(n) as first, max(n) as last from pings
     join heartbeats on heartbeats.id = heartbeat_id group by heartbeat_id
@@ -50,7 +53,7 @@ const rules: Record<string, string> = {
     left join (select heartbeat_id, count(*) as changes from flips group by heartbeat_id) as changed on heartbeat_id = id
     left join ${entriesOf(`
       action in ('heartbeat.begin', 'heartbeat.fail', 'heartbeat.miss', 'heartbeat.recover')
-      or action in ('heartbeat.pause', 'heartbeat.resume')
+      or (action in ('heartbeat.pause', 'heartbeat.resume') and changes is not null)
     `)} where coalesce(changes, 0) <> coalesce(entries, 0)`,
   'the changes of status of a heartbeat do not follow from each other': `
     select heartbeat_id, id, from_status, before from (
