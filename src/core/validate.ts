@@ -22,10 +22,16 @@ export function fieldProblems<T extends TSchema>(schema: T, value: unknown, pref
   if (check.Check(value)) return []
   const found = new Map<string, FieldProblem>()
   for (const error of check.Errors(value)) {
+    if (isShortEnough(error)) continue
     for (const problem of explain(error, prefix)) if (!found.has(problem.pointer)) found.set(problem.pointer, problem)
     if (found.size >= mostErrors) break
   }
   return [...found.values()]
+}
+
+/** A length is one in characters (JSON Schema 2020-12 validation, section 6.3.1), of which the check takes some for two. */
+function isShortEnough({ type, schema, value }: ValueError): boolean {
+  return type === ValueErrorType.StringMaxLength && [...(value as string)].length <= schema.maxLength
 }
 
 function explain(error: ValueError, prefix: string): FieldProblem[] {

@@ -121,3 +121,12 @@ test('a query parameter that is named as what every object has is unknown', asyn
     expect([name, status, body.code, body.errors[0].pointer]).toEqual([name, 400, 'unknown_parameter', `#/query/${name}`])
   }
 })
+
+test('the length of a text is counted in characters, also of those beyond the first 65,536', async () => {
+  const named = (name: string) => acme.call('POST', '/v1/tokens', { name, permissions: ['dns.read'] })
+  expect((await named('🜁'.repeat(100))).body.name).toBe('🜁'.repeat(100))
+  const long = await named('🜁'.repeat(101))
+  expect([long.status, long.body.errors]).toEqual([422, [expect.objectContaining({ pointer: '#/name', code: 'too_long' })]])
+  const tokens = (text: string) => acme.call('GET', `/v1/tokens?q=${encodeURIComponent(text)}`)
+  expect([(await tokens('🜁'.repeat(100))).status, (await tokens('🜁'.repeat(101))).status]).toEqual([200, 400])
+})
