@@ -114,7 +114,11 @@ test(
       }
       count(answer.response.status, name)
       const { errors, code } = (answer.json ?? {}) as JsonSchema
-      if (ask.valid && ['validation_failed', 'invalid_parameter', 'malformed_request', 'malformed_json'].includes(code)) {
+      if (
+        ask.valid &&
+        bodyFits !== false &&
+        ['validation_failed', 'invalid_parameter', 'malformed_request', 'malformed_json'].includes(code)
+      ) {
         const why = `${name}: ${code} ${errors?.map((one: JsonSchema) => `${one.pointer.replaceAll(/\/\d+/g, '/n')} ${one.detail}`).join('; ')}`
         const { times } = refused.get(why.slice(0, 200)) ?? { times: 0 }
         refused.set(why.slice(0, 200), { times: times + 1, example: `${ask.target} ${String(ask.body)}`.slice(0, 300) })

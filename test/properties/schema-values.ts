@@ -108,7 +108,9 @@ export class SchemaValues {
           ? patterned(schema.pattern)
           : fc.string({ unit: plainUnit, minLength: schema.minLength ?? 0, maxLength: Math.min(schema.maxLength ?? 40, 300) })
     const edge =
-      schema.maxLength && !schema.pattern && !schema.format ? [fc.constant('x'.repeat(Math.min(schema.maxLength, 20_000)))] : []
+      schema.maxLength && !schema.pattern && !schema.format
+        ? ['x', '🜁'].map(one => fc.constant(one.repeat(Math.min(schema.maxLength, 20_000))))
+        : []
     const sized = fc
       .oneof(
         { weight: 6, arbitrary },
