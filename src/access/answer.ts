@@ -13,10 +13,14 @@ export function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record
   return {
     status,
     body,
-    location: status === 201 && id && !spec.nowhere ? `${spec.addsTo ?? spec.path}/${id}` : null,
+    location: id && isMade(spec) ? `${spec.addsTo ?? spec.path}/${id}` : null,
     etag: etagOf(spec, result, body),
   }
 }
+
+/** Whether the answer names something new that can be read: what was made, or the action that was started. */
+export const isMade = (spec: Route): boolean =>
+  (spec.status === 201 && !spec.nowhere) || (spec.status === 202 && spec.addsTo !== undefined)
 
 /** The answer as it is kept for replays: secrets are left out, or null where the shape always has the member. */
 export function keptAnswerOf(hub: Hub, spec: Route, result: unknown): StoredAnswer {

@@ -15,6 +15,7 @@ import type { Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
 import { limiterOf } from './limiter'
+import { preferredWait, type Waiting } from './long-poll'
 import { runOnce } from './once'
 import { noCredentials, type RateVerdict } from './rate-limits'
 import { readJson, unstorable } from './request-body'
@@ -111,7 +112,20 @@ export async function serve(
       ifMatch: request.headers.get('if-match'),
       idempotency: null,
     }
-    const asked = { params, query, body, request, ip }
+    const seconds = spec.waits ? preferredWait(request.headers.get('prefer')) : null
+    const waiting: Waiting | null =
+      seconds === null
+        ? null
+        : {
+            seconds,
+            signal: request.signal,
+            leave() {
+              leave?.()
+              leave = null
+            },
+            applied: false,
+          }
+    const asked = { params, query, body, request, ip, waiting }
     if (spec.streams)
       return ((await spec.run(ctx, asked)) as Streamed).response(headers, error =>
         hub.log.error({ err: error, request_id: id }, 'an answer was cut off'),
@@ -120,6 +134,7 @@ export async function serve(
       spec.method === 'POST' && context.idempotency_key !== null && caller
         ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
         : answerOf(hub, spec, await spec.run(ctx, asked), headers)
+    if (waiting?.applied) headers['Preference-Applied'] = `wait=${waiting.seconds}`
     if (spec.method === 'GET' && answer.etag && matches(request.headers.get('if-none-match'), answer.etag)) {
       // A 304 is free of quota (platform.md S1).
       tellLimits(headers, limiterOf(hub).giveBack(buckets, now))
@@ -262,7 +277,7 @@ function nextPage(url: URL, body: string): string | null {
   const cursor = /"next_cursor":"([\w-]+)"[^{}]*\}\}$/.exec(body.slice(-1200))?.[1]
   if (!cursor) return null
   const next = new URLSearchParams(url.search)
-  next.set('cursor', cursor)
+  next.set(next.has('after') ? 'after' : 'cursor', cursor)
   return `<${url.pathname}?${next}>; rel="next"`
 }
 

@@ -6,6 +6,7 @@ import type { Hub } from '../core/hub'
 import type { Permission } from '../core/permissions'
 import type { ProblemCode } from '../core/problem'
 import { serve, type Peer } from './door'
+import type { Waiting } from './long-poll'
 
 /**
  * Who may call a route: holders of a permission; `signed_in`, anyone with a valid credential; `operator`, those who run the
@@ -22,6 +23,8 @@ export interface Asked<Q, B> {
   body: B
   request: Request
   ip: string
+  /** On a route that `waits`: how long the caller would rather wait than be answered with nothing. */
+  waiting: Waiting | null
 }
 
 /** An operation of the API: what the OpenAPI document says of it and what the door does with it come from this one place. */
@@ -46,8 +49,10 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   streams?: Readonly<Record<string, string>>
   /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
   nowhere?: boolean
-  /** The collection that a 201 adds to, where it is not `path` itself: the answer's Location is below it. */
+  /** The collection that a 201 adds to, where it is not `path` itself, or a 202: the answer's Location is below it. */
   addsTo?: string
+  /** Honours `Prefer: wait=N`. */
+  waits?: boolean
   /**
    * Where narrowed tokens are let through: `open`, to what belongs to no workspace; `verb`, to what has an id of its own but belongs
    * to a resource, which the verb looks at. Else they get to lists, which are filtered, and to paths whose `:id` they are narrowed to.

@@ -1,4 +1,5 @@
 import { accountActions } from './audit-actions/account'
+import { actionActions } from './audit-actions/actions'
 import { auditStreamActions } from './audit-actions/audit-streams'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
@@ -7,7 +8,14 @@ import { webhookActions } from './audit-actions/webhooks'
 
 export type { AuditActionEntry } from './audit-actions/entry'
 
-const entries = [...accountActions, ...auditStreamActions, ...heartbeatActions, ...noticeActions, ...webhookActions] as const
+const entries = [
+  ...accountActions,
+  ...actionActions,
+  ...auditStreamActions,
+  ...heartbeatActions,
+  ...noticeActions,
+  ...webhookActions,
+] as const
 
 /** Every word that the door writes into the audit log: what is not declared does not compile. */
 export type AuditAction = (typeof entries)[number]['action']

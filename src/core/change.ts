@@ -13,6 +13,7 @@ import type { Hub } from './hub'
 import { enqueue, type JobDraft } from './jobs/queue'
 import { writeNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
+import { feedTopic, topicsOf } from './topics'
 
 /** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
 export interface EventDraft<K extends EventKind = EventKind> {
@@ -48,6 +49,8 @@ export interface Changed<T> {
   events?: EventDraft[]
   jobs?: JobDraft[]
   notices?: NoticeDraft[]
+  /** Topics to wake once it is committed, beside the feeds of the events. */
+  wakes?: string[]
 }
 
 /**
@@ -78,7 +81,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
     return done
   })
   if (ctx.idempotency) ctx.idempotency.stored = true
-  if (changed.events?.length || changed.jobs?.length) announceJobs(hub)
+  announce(hub, changed)
   return changed.result
 }
 
@@ -89,6 +92,7 @@ export interface Recorded<T> {
   events?: EventDraft[]
   jobs?: JobDraft[]
   notices?: NoticeDraft[]
+  wakes?: string[]
 }
 
 /** The door for background work: jobs, ingests and the timetable. The same promise as `change`, with the entries named by the caller. */
@@ -101,7 +105,7 @@ export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>):
     await writeNotices(tx, hub, done.notices ?? [])
     return done
   })
-  if (recorded.events?.length || recorded.jobs?.length) announceJobs(hub)
+  announce(hub, recorded)
   return recorded.result
 }
 
@@ -156,31 +160,40 @@ function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
 }
 
 async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void> {
-  for (const draft of drafts) {
-    const id = newId('evt')
-    const place = await nextNumber(tx, `event:${draft.resource.id}`)
-    await tx.insert(events).values({
-      id,
-      workspaceId: draft.workspaceId,
-      messageId: newId('msg'),
-      kind: draft.kind,
-      resourceType: draft.resource.type,
-      resourceId: draft.resource.id,
-      sequence: await nextNumber(tx, `event:${draft.resource.id}:${draft.kind}`),
-      place,
-      occurredAt: draft.occurredAt ?? hub.clock.now(),
-      body: JSON.stringify({ event: draft.kind, data: draft.data }),
-    })
-    await enqueue(
-      tx,
-      hub,
-      hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })),
-    )
+  // Workspaces in one order, so that two changes of several never wait for each other.
+  const feeds = [...Map.groupBy(drafts, draft => draft.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [workspaceId, own] of feeds) {
+    // From here to the commit no other transaction adds to this feed: positions are in the order of commits.
+    const last = await nextNumber(tx, feedCounter(workspaceId), own.length)
+    for (const [place, draft] of own.entries()) {
+      const id = newId('evt')
+      await tx.insert(events).values({
+        id,
+        workspaceId,
+        position: last - own.length + 1 + place,
+        messageId: newId('msg'),
+        kind: draft.kind,
+        resourceType: draft.resource.type,
+        resourceId: draft.resource.id,
+        sequence: await nextNumber(tx, `event:${draft.resource.id}:${draft.kind}`),
+        place: await nextNumber(tx, `event:${draft.resource.id}`),
+        occurredAt: draft.occurredAt ?? hub.clock.now(),
+        body: JSON.stringify({ event: draft.kind, data: draft.data }),
+      })
+      await enqueue(
+        tx,
+        hub,
+        hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })),
+      )
+    }
   }
 }
 
-/** The next of a gapless sequence; transactions that ask for the same one take turns until they end. */
-export const nextNumber = async (tx: Tx, name: string): Promise<number> => (await takeNumbers(tx, name, 1)).value
+/** Name of the counter that holds the position of the last event in a workspace's feed. */
+export const feedCounter = (workspaceId: string): string => `feed:${workspaceId}`
+
+/** The next of a gapless sequence, or the last of the next `n`; transactions that ask for the same one take turns until they end. */
+export const nextNumber = async (tx: Tx, name: string, n = 1): Promise<number> => (await takeNumbers(tx, name, n)).value
 
 /** Takes the next `n` numbers and holds the counter until the transaction ends. `value` is the last of them. */
 async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: number; head: Uint8Array | null }> {
@@ -223,7 +236,10 @@ export const stillRunning = (): Problem =>
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'
 
-function announceJobs(hub: Hub): void {
+function announce(hub: Hub, { events: told = [], jobs = [], wakes = [] }: Omit<Recorded<unknown>, 'result'>): void {
+  const topics = topicsOf(hub)
+  for (const topic of new Set([...told.map(one => feedTopic(one.workspaceId)), ...wakes])) topics.wake(topic)
+  if (told.length === 0 && jobs.length === 0) return
   hub.jobSignal.wake()
   // A lost announcement costs the other hubs at most a second: they look by themselves that often.
   void hub.store

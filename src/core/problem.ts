@@ -23,7 +23,9 @@ export const problemKinds = {
   method_not_allowed: [405, 'Method not allowed'],
   conflict: [409, 'Conflict'],
   already_exists: [409, 'Already exists'],
+  resource_locked: [409, 'The resource is being worked on'],
   idempotency_in_progress: [409, 'A request with this key is running'],
+  cursor_expired: [410, 'Events behind the cursor are gone'],
   precondition_failed: [412, 'Precondition failed'],
   payload_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
@@ -31,6 +33,7 @@ export const problemKinds = {
   idempotency_key_reused: [422, 'The key was used for another request'],
   rate_limited: [429, 'Try again shortly'],
   internal_error: [500, 'Internal error'],
+  interrupted: [500, 'The work was interrupted'],
   not_ready: [503, 'Not ready'],
   overloaded: [503, 'Overloaded'],
 } as const satisfies Record<string, readonly [number, string]>

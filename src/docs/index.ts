@@ -1,9 +1,11 @@
+import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
+import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
@@ -36,6 +38,8 @@ export const pages: readonly Page[] = [
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
   page('notices', notices),
+  page('events', events),
+  page('actions', actions),
   page('audit', audit),
   page('settings', settings),
   page('commands', commands),

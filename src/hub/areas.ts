@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { sessionRoutes, setupRoutes, tokenRoutes } from '../access/routes'
 import { workspaceRoutes } from '../access/workspace-routes'
+import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
 import { eventRoutes } from '../features/events/routes'
@@ -20,6 +21,7 @@ export const apiAreas: readonly AnyElysia[] = [
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,
+  actionRoutes,
   auditRoutes,
   noticeRoutes,
   auditStreamRoutes,

@@ -1,9 +1,10 @@
 import type { JobKind } from '../core/jobs/job'
 import { compareLimitsJob } from '../features/limits/excess'
 import { streamJob } from '../features/audit/stream-deliver'
+import { actionJob } from '../features/actions/run'
 import { deliverJob } from '../features/webhooks/deliver'
 import { dispatchJob } from '../features/webhooks/dispatch'
-import { recoverJob } from '../features/webhooks/recovery'
+import { recoverAction } from '../features/webhooks/recovery'
 import { promoteJob } from '../features/webhooks/secret-rotation'
 import { releaseJob } from '../features/webhooks/standing'
 
@@ -13,9 +14,9 @@ export const jobKinds: readonly JobKind[] = [
   deliverJob,
   releaseJob,
   promoteJob,
-  recoverJob,
   compareLimitsJob,
   streamJob,
+  actionJob(recoverAction),
 ] as JobKind[]
 
 /** Jobs that each event starts. */

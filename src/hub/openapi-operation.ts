@@ -1,3 +1,5 @@
+import { isMade } from '../access/answer'
+import { longestWaitSeconds } from '../access/long-poll'
 import type { Route } from '../access/route'
 import type { JsonSchema, Schemas } from './openapi-schema'
 import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
@@ -18,6 +20,7 @@ export const headers: Record<string, JsonSchema> = {
   Location: header('Path of what was made.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   Link: header('The next page, where there is one (RFC 8288).', '</v1/tokens?cursor=Zm9v>; rel="next"'),
   'Idempotent-Replayed': header('Present when the answer is that of an earlier request with the same Idempotency-Key.', 'true'),
+  'Preference-Applied': header('How long the request was ready to wait, in seconds (RFC 7240).', 'wait=30'),
   'Set-Cookie': header('The session cookie.', 'bailiwick=…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="bailiwick"'),
 }
@@ -46,6 +49,13 @@ export const parameters: Record<string, JsonSchema> = {
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
     description: 'ETag of what is known already; when it still holds the answer is 304.',
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    example: 'wait=30',
+    schema: { type: 'string' },
+    description: `\`wait=N\` (RFC 7240): rather wait up to N seconds, ${longestWaitSeconds} at most, than be answered with nothing new.`,
   },
   'Bailiwick-Workspace': {
     name: 'Bailiwick-Workspace',
@@ -151,6 +161,7 @@ function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
   if (guarded && spec.method === 'POST') names.push('Idempotency-Key')
   if (takesIfMatch(spec)) names.push('If-Match')
   if (spec.method === 'GET' && hasVersion(spec, schemas)) names.push('If-None-Match')
+  if (spec.waits) names.push('Prefer')
   if (guarded) names.push('Bailiwick-Workspace')
   if (guarded && spec.method !== 'GET') names.push('Bailiwick-Csrf')
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
@@ -181,7 +192,8 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   const versioned = hasVersion(spec, schemas)
   const names = ['X-Request-Id', ...(spec.guard === 'ingest' ? [] : ['RateLimit-Policy', 'RateLimit'])]
   if (versioned) names.push('ETag')
-  if (status === 201 && !spec.nowhere && hasMember(spec, schemas, 'id')) names.push('Location')
+  if (isMade(spec) && hasMember(spec, schemas, 'id')) names.push('Location')
+  if (spec.waits) names.push('Preference-Applied')
   if (hasMember(spec, schemas, 'pagination')) names.push('Link')
   if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')

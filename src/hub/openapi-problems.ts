@@ -32,6 +32,7 @@ export const problemSchemas: Record<string, JsonSchema> = {
       max: { type: 'integer', description: 'With `plan_limit_reached`: what the plan allows.' },
       used: { type: 'integer', description: 'With `plan_limit_reached`: how much is in use.' },
       plan: { type: 'string', description: 'With `plan_limit_reached`: the plan.' },
+      holder: { type: 'string', description: 'With `resource_locked`: the action that holds the resource.' },
       'violated-policies': {
         type: 'array',
         items: { type: 'string' },
@@ -95,6 +96,7 @@ const shared: Record<number, Shared> = {
     headers: ['Retry-After'],
     codes: ['idempotency_in_progress'],
   },
+  410: { name: 'Gone', says: 'What was asked for is no longer kept.', headers: [], codes: [] },
   412: { name: 'PreconditionFailed', says: 'If-Match names another version.', headers: [], codes: ['precondition_failed'] },
   413: { name: 'PayloadTooLarge', says: 'The body is larger than 1 MiB.', headers: [], codes: ['payload_too_large'] },
   415: { name: 'UnsupportedMediaType', says: 'The body is not JSON.', headers: [], codes: ['unsupported_media_type'] },

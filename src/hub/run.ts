@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import type { Server } from 'bun'
 import { prepareInstance } from '../access/workspaces'
 import { flushUses } from '../access/last-use'
+import { endWaits } from '../access/long-poll'
 import { hasUsers, setupToken } from '../access/users'
 import { baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
 import { jobsChannel } from '../core/change'
@@ -97,6 +98,7 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
       const limit = config.stopSeconds * 1000
       stopTimetable()
       heartbeats.stop()
+      endWaits(hub)
       await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
       await listening.server().stop(true)
       await heartbeats.settled()

@@ -9,6 +9,7 @@ import { record } from '../core/change'
 import type { Hub } from '../core/hub'
 import { reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
+import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
@@ -47,6 +48,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
+    { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },

@@ -31,6 +31,8 @@ test('events are listed newest first, each as its kind tells it', async () => {
   ])
   expect(body.data[2]).toEqual({
     id: expect.stringMatching(/^evt_/),
+    workspace_id: here.acme.workspaceId,
+    message_id: expect.stringMatching(/^msg_/),
     kind: 'domain.expiring',
     occurred_at: '2026-11-21T10:00:00.000Z',
     resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },

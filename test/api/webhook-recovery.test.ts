@@ -22,16 +22,25 @@ test('what was given up in an outage is sent again, with the same ids and bytes'
   inbox.answer = () => new Response()
   await here.audited()
   const answer = await recover(here, id)
-  expect([answer.status, answer.body]).toEqual([200, { matched: 3, queued: 3 }])
+  expect([answer.status, answer.headers.get('location')]).toEqual([202, `/v1/actions/${answer.body.id}`])
+  expect(answer.body).toMatchObject({ status: 'pending', result: { matched: 3, queued: 0, skipped: 0 } })
   await here.settle()
   expect(await states(here)).toEqual(['delivered', 'delivered', 'delivered'])
+  const ended = (await here.acme.call('GET', `/v1/actions/${answer.body.id}`)).body
+  expect(ended).toMatchObject({
+    status: 'success',
+    progress: 100,
+    resources: [{ type: 'webhook_endpoint', id }],
+    result: { matched: 3, queued: 3, skipped: 0 },
+    error: null,
+  })
   const said = (messages: typeof lost) => messages.map(one => [one.headers.get('webhook-id'), one.body]).sort()
   expect(said(inbox.received)).toEqual(said(lost))
   const [delivery] = (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
   const { attempts } = (await here.acme.call('GET', `/v1/webhook-deliveries/${delivery.id}`)).body
   expect(attempts.map((one: any) => one.trigger)).toEqual(['auto', 'recovery'])
   expect(await here.audited()).toEqual(['webhooks.endpoint.recover'])
-  expect((await recover(here, id)).body).toEqual({ matched: 0, queued: 0 })
+  expect((await recover(here, id)).body.result).toEqual({ matched: 0, queued: 0, skipped: 0 })
 })
 
 test('one that fails again ends as it had ended, after one try', async () => {
@@ -66,11 +75,11 @@ test('one that waits for a retry is tried now, once, and keeps its schedule; wha
   await here.acme.call('POST', `/v1/webhook-endpoints/${id}/enable`, { replay: 'none' })
   inbox.answer = () => new Response(null, { status: 500 })
   inbox.received.splice(0)
-  expect((await recover(here, id)).body.matched).toBe(2)
+  expect((await recover(here, id)).body.result.matched).toBe(2)
   await here.settle()
   expect(await states(here)).toEqual(['retrying', 'retrying'])
   inbox.answer = () => new Response()
-  expect((await recover(here, id, { ...all, status: ['retrying'] })).body.matched).toBe(2)
+  expect((await recover(here, id, { ...all, status: ['retrying'] })).body.result.matched).toBe(2)
   await here.settle()
   expect(await states(here)).toEqual(['delivered', 'delivered'])
   expect(inbox.received).toHaveLength(4)
@@ -90,11 +99,13 @@ test('time, state and kind choose, and the endpoint’s limit paces', async () =
   }
   inbox.received.splice(0)
   inbox.answer = () => new Response()
-  expect((await recover(here, id, { ...all, event: 'domain.expiring' })).body.matched).toBe(0)
-  expect((await recover(here, id, { ...all, status: ['held'] })).body.matched).toBe(0)
+  expect((await recover(here, id, { ...all, event: 'domain.expiring' })).body.result.matched).toBe(0)
+  await here.settle()
+  expect((await recover(here, id, { ...all, status: ['held'] })).body.result.matched).toBe(0)
+  await here.settle()
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { max_per_second: 1 })
   const some = await recover(here, id, { since: '2026-11-21T10:00:01Z', until: '2026-11-21T10:00:03Z' })
-  expect(some.body).toEqual({ matched: 2, queued: 2 })
+  expect(some.body.result.matched).toBe(2)
   await here.settle()
   expect(inbox.received).toHaveLength(1)
   await here.pass(1_000)
@@ -115,10 +126,13 @@ test('more than a transaction holds is taken up by itself', async () => {
   await here.acme.call('POST', `/v1/webhook-endpoints/${id}/enable`, { replay: 'none' })
   inbox.answer = () => new Response()
   inbox.received.splice(0)
-  expect((await recover(here, id)).body).toEqual({ matched: 602, queued: 500 })
+  const { body: action } = await recover(here, id)
+  expect(action.result).toEqual({ matched: 602, queued: 0, skipped: 0 })
   for (let rounds = 0; rounds < 100 && inbox.received.length < 602; rounds++) await here.pass(2_000)
   expect(new Set(inbox.received.map(one => one.headers.get('webhook-id'))).size).toBe(602)
   expect(inbox.received).toHaveLength(602)
+  const ended = (await here.acme.call('GET', `/v1/actions/${action.id}`)).body
+  expect([ended.status, ended.result]).toEqual(['success', { matched: 602, queued: 602, skipped: 0 }])
 }, 60_000)
 
 test('a stretch that ends before it begins, another workspace and a sixth call in a minute are refused', async () => {
@@ -128,6 +142,9 @@ test('a stretch that ends before it begins, another workspace and a sixth call i
   expect(backwards.body.errors[0].pointer).toBe('#/until')
   expect((await recover(here, id, { ...all, status: ['delivered'] })).status).toBe(422)
   expect((await here.rival.call('POST', `/v1/webhook-endpoints/${id}/recover`, all)).status).toBe(404)
-  for (let n = 0; n < 5; n++) expect((await recover(here, id)).status).toBe(200)
+  for (let n = 0; n < 5; n++) {
+    expect((await recover(here, id)).status).toBe(202)
+    await here.settle()
+  }
   expect((await recover(here, id)).status).toBe(429)
 })

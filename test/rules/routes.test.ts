@@ -281,6 +281,11 @@ async function firstOf(collection: string) {
     const { token } = (await acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
     await stranger.call('POST', '/v1/tokens/report', { token })
   }
+  if (collection === '/v1/actions')
+    await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/recover`, {
+      since: '2026-11-20T00:00:00Z',
+      until: '2026-11-21T00:00:00Z',
+    })
   if (collection === '/v1/events') {
     await acme.call('POST', '/v1/heartbeats', {
       name: 'silent',

@@ -1,5 +1,5 @@
 import { operatorWorkspace } from '../../access/workspaces'
-import { record } from '../../core/change'
+import { feedCounter, nextNumber, record } from '../../core/change'
 import type { Config } from '../../core/config'
 import { events } from '../../core/db/tables'
 import { eventKind } from '../../core/events'
@@ -85,10 +85,12 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
           updatedAt: due,
         }))
         await record(hub, async tx => {
+          const last = await nextNumber(tx, feedCounter(workspaceId), deliveries.length)
           await tx.insert(events).values(
-            deliveries.map(one => ({
+            deliveries.map((one, place) => ({
               id: one.eventId,
               workspaceId,
+              position: last - deliveries.length + 1 + place,
               messageId: one.messageId,
               kind,
               ...resource,

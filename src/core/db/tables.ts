@@ -107,6 +107,8 @@ export const events = table(
   {
     id: text('id').primaryKey(),
     workspaceId: text('workspace_id').notNull(),
+    // Place in the workspace's feed, in the order of commits and without gaps; ids are made before the commit and are not.
+    position: int('position').notNull(),
     messageId: text('message_id').notNull(),
     kind: text('kind').notNull(),
     resourceType: text('resource_type').notNull(),
@@ -120,6 +122,7 @@ export const events = table(
   },
   t => [
     index('events_workspace').on(t.workspaceId, t.id),
+    uniqueIndex('events_position').on(t.workspaceId, t.position),
     uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence),
     uniqueIndex('events_place').on(t.resourceId, t.place),
   ],

@@ -20,6 +20,16 @@ export interface LaneRules {
   isSlow(hub: Hub, lane: string): boolean
 }
 
+/** Lanes that take turns, each with one run at a time. */
+export const inTurns: LaneRules = {
+  ranks: [100],
+  mostInLane: 1,
+  mostInGroup: Infinity,
+  laterShare: 1,
+  slowShare: 1,
+  isSlow: () => false,
+}
+
 /** A job under way, as far as lanes care. */
 export type Runner = Pick<ClaimedJob, 'lane' | 'priority'>
 

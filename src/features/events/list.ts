@@ -51,13 +51,16 @@ export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
   return eventView(row)
 }
 
-const readableKinds = (ctx: Ctx): string[] =>
+/** Kinds of the areas that the caller may read. */
+export const readableKinds = (ctx: Ctx): string[] =>
   eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
 
-function eventView(row: EventRow): EventView {
+export function eventView(row: EventRow): EventView {
   const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
   return {
     id: row.id,
+    workspace_id: row.workspaceId,
+    message_id: row.messageId,
     kind: row.kind,
     occurred_at: instant(row.occurredAt),
     resource: { type: row.resourceType, id: row.resourceId },

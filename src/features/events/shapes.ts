@@ -5,6 +5,8 @@ import { Instant, ListOf, Shape } from '../../core/shapes'
 export const Event = Shape(
   {
     id: Type.String({ description: 'Identifier.' }),
+    workspace_id: Type.String({ description: 'Workspace it happened in: X-Service-Workspace of its messages.' }),
+    message_id: Type.String({ description: 'Identifier of its message to every webhook endpoint: `webhook-id`.' }),
     kind: Type.String({ description: 'Kind of event; see /v1/event-kinds.' }),
     occurred_at: Instant({ description: 'When it happened.' }),
     resource: Shape({ type: Type.String(), id: Type.String() }, { description: 'What it is about.' }),
@@ -17,6 +19,8 @@ export const Event = Shape(
     examples: [
       {
         id: 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        message_id: 'msg_01jd8f3q7eeb9bv0w0r8c7hq2m',
         kind: 'domain.expiring',
         occurred_at: '2026-11-21T10:00:00.000Z',
         resource: { type: 'domain', id: 'dom_01jd8f3q7eeb9bv0w0r8c7hq2m' },

@@ -15,7 +15,7 @@ import { countEndpoints } from '../webhooks/endpoints'
 import { fitEndpoints } from '../webhooks/plan-pause'
 import { planExcesses } from './tables'
 
-type Told = Required<Omit<Recorded<undefined>, 'result'>>
+type Told = Required<Pick<Recorded<undefined>, 'audits' | 'events' | 'jobs' | 'notices'>>
 
 /** How long endpoints above the limit stay in service (platform.md S7). */
 const graceMs = 14 * 86_400_000

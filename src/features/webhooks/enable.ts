@@ -8,7 +8,7 @@ import type { JobDraft } from '../../core/jobs/queue'
 import { conflict, invalid, notFound, Problem } from '../../core/problem'
 import { endpointTarget, endpointView } from './endpoint-view'
 import { endpointOf, type Endpoint } from './endpoints'
-import { sendAgain } from './recovery'
+import { startRecovery } from './recovery'
 import type { WebhookEndpointEnable, WebhookEndpointView } from './shapes'
 import { heldStill, holdForSwitchOnly, obstacleOf, releaseJobFor } from './standing'
 import { recoverableStates, webhookEndpoints } from './tables'
@@ -55,8 +55,8 @@ export async function enableEndpoint(ctx: Ctx, id: string, input: WebhookEndpoin
     }
     if (since !== null) {
       if (obstacleOf(changed!)) throw conflict('The endpoint is paused. Make it active before sending what it missed.')
-      const wanted = { since, until: now + 1, status: recoverableStates, event: null }
-      jobs.push(...(await sendAgain(tx, changed!, wanted, '', now)).jobs)
+      const wanted = { since, until: now + 1, status: [...recoverableStates], event: null }
+      jobs.push((await startRecovery(tx, ctx, changed!, wanted)).job)
     }
     return {
       result: endpointView(changed!, now),

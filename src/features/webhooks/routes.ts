@@ -1,5 +1,6 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { Action } from '../actions/shapes'
 import { getEventKind, listEventKinds } from './catalogue'
 import { deliveryListing, getDelivery, listDeliveries, resendDelivery } from './deliveries'
 import { createEndpoint, deleteEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint } from './endpoints'
@@ -16,7 +17,6 @@ import {
   WebhookEndpointInput,
   WebhookEndpointList,
   WebhookEndpointPatch,
-  WebhookRecovery,
   WebhookRecoveryInput,
   WebhookSecretRotation,
   WebhookTest,
@@ -156,10 +156,13 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     description:
       'Sends again what the endpoint did not take in a stretch of time: what was given up, held back or waits for a retry. The ' +
       'same ids and bytes under new signatures, oldest first, behind what is new and no faster than the endpoint’s limits. What ' +
-      'had ended gets one try. Five a minute and endpoint.',
+      'had ended gets one try. The answer is an action, whose `result` counts `matched`, `queued` and `skipped`, those whose try ' +
+      'began at that moment. Five a minute and endpoint, one at a time.',
     body: WebhookRecoveryInput,
-    answer: WebhookRecovery,
-    problems: ['conflict', 'rate_limited'],
+    status: 202,
+    addsTo: '/v1/actions',
+    answer: Action,
+    problems: ['conflict', 'resource_locked', 'rate_limited'],
     run: (ctx, { params, body }) => recoverEndpoint(ctx, params.id!, body),
   }),
   route({

@@ -376,19 +376,7 @@ export const WebhookRecoveryInput = Shape(
     examples: [{ since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', status: ['exhausted'] }],
   },
 )
-export const WebhookRecovery = Shape(
-  {
-    matched: Type.Integer({ description: 'Deliveries that are sent again.' }),
-    queued: Type.Integer({ description: 'How many of them wait for their try already; the rest follows by itself.' }),
-  },
-  {
-    $id: 'WebhookRecovery',
-    description: 'What a recovery found.',
-    examples: [{ matched: 1_840, queued: 500 }],
-  },
-)
 export type WebhookRecoveryInput = Static<typeof WebhookRecoveryInput>
-export type WebhookRecoveryView = Static<typeof WebhookRecovery>
 export type WebhookAttemptView = Static<typeof WebhookAttempt>
 export type WebhookDeliveryView = Static<typeof WebhookDelivery>
 export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>

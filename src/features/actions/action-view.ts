@@ -1,0 +1,30 @@
+import { instant } from '../../core/clock'
+import type { ActionView } from './shapes'
+import type { actions } from './tables'
+
+export type ActionRow = typeof actions.$inferSelect
+
+/** An action as the API shows it. */
+export function actionView(row: ActionRow): ActionView {
+  return {
+    id: row.id,
+    type: row.type,
+    area: row.area,
+    status: row.status,
+    progress: row.progress,
+    resources: row.resources,
+    steps: row.steps.map(step => ({
+      ...step,
+      started_at: instant(step.started_at),
+      finished_at: instant(step.finished_at),
+    })),
+    result: row.result,
+    error: row.error,
+    cancellable: row.cancellable,
+    cancel_requested_at: instant(row.cancelRequestedAt),
+    actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },
+    created_at: instant(row.createdAt),
+    started_at: instant(row.startedAt),
+    finished_at: instant(row.finishedAt),
+  }
+}

@@ -1,0 +1,275 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { waitingNow } from '../../src/access/long-poll'
+import { record, systemActor } from '../../src/core/change'
+import { jobs } from '../../src/core/db/tables'
+import { Worker } from '../../src/core/jobs/worker'
+import { conflict } from '../../src/core/problem'
+import type { ActionKind, Next, Work } from '../../src/features/actions/kind'
+import { pruneActions } from '../../src/features/actions/retention'
+import { actionJob } from '../../src/features/actions/run'
+import { startAction } from '../../src/features/actions/start'
+import { callerWith, world, type World } from '../support/world'
+
+const server = 'srv_01k3zb2c4d6e8f0g2h4j6k8m0n'
+
+/** A kind whose pieces the test writes, its worker, and what starts one. */
+function kindOf(here: World, more: Partial<ActionKind> & { piece(work: Work): Promise<Next> }) {
+  const { piece, ...rest } = more
+  const kind: ActionKind = {
+    type: 'server.polish',
+    area: 'cloud',
+    audit: 'webhooks.endpoint.recover',
+    cancellable: true,
+    resumable: true,
+    steps: ['wash', 'wax', 'dry'],
+    concurrency: 4,
+    leaseMs: 60_000,
+    async run(_hub, work) {
+      const result = await piece(work)
+      return async () => ({ result })
+    },
+    ...rest,
+  }
+  const worker = new Worker(here.hub, [actionJob(kind)] as never)
+  const start = async (ids: string[] = [server], workspaceId = here.acme.workspaceId) =>
+    await record(here.hub, async tx => {
+      const resources = ids.map(id => ({ type: 'server', id })) as [{ type: string; id: string }]
+      const by = { hub: here.hub, workspaceId, actor: systemActor('test') }
+      const { action, job } = await startAction(tx, by, kind, { resources, input: { with: 'wax' } })
+      return { result: action, jobs: [job] }
+    })
+  const show = async (id: string) => (await here.acme.call('GET', `/v1/actions/${id}`)).body
+  return { kind, worker, start, show, stop: () => worker.stop(5_000) }
+}
+
+const killed = new Error('the process died')
+
+test('an action goes piece by piece, with progress and steps, to its result', async () => {
+  const here = await world()
+  const seen: unknown[] = []
+  const { worker, start, show, stop } = kindOf(here, {
+    async piece({ input, state, report }) {
+      seen.push([input, state])
+      if (state === null) {
+        await report({ step: 'wax', progress: 20 })
+        return { state: { coats: 1 }, progress: 60, result: { coats: 1 }, at: here.clock.now() + 1_000 }
+      }
+      return { done: { coats: 2 } }
+    },
+  })
+  const action = await start()
+  await worker.idle()
+  const half = await show(action.id)
+  expect(half).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null })
+  expect(half.steps.map((one: any) => one.status)).toEqual(['skipped', 'running', 'pending'])
+  here.clock.advance(1_000)
+  await worker.idle()
+  const whole = await show(action.id)
+  expect(whole).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null })
+  expect(whole.steps.map((one: any) => one.status)).toEqual(['skipped', 'success', 'skipped'])
+  expect(seen).toEqual([
+    [{ with: 'wax' }, null],
+    [{ with: 'wax' }, { coats: 1 }],
+  ])
+  await stop()
+})
+
+test('one action at a time works on a resource; the refusal names it', async () => {
+  const here = await world()
+  const { worker, start, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const other = 'srv_01k3zb2c4d6e8f0g2h4j6k8m0p'
+  const [first, second] = await Promise.allSettled([start([server, other]), start([other])])
+  const won = [first, second].find(one => one.status === 'fulfilled')!.value
+  const lost = [first, second].find(one => one.status === 'rejected')!.reason
+  expect([lost.code, lost.status, lost.extras.members]).toEqual(['resource_locked', 409, { holder: won.id }])
+  await worker.idle()
+  expect((await start([other])).status).toBe('pending')
+  await worker.idle()
+  const { body } = await here.acme.call('GET', `/v1/actions?resource_id=${other}`)
+  expect(body.data).toHaveLength(2)
+  await stop()
+})
+
+test('whoever waits is answered by the end, and not by what comes before', async () => {
+  const here = await world()
+  const gate = Promise.withResolvers<void>()
+  const { worker, start, stop } = kindOf(here, {
+    async piece({ state }) {
+      if (state !== null) await gate.promise
+      return state === null ? { state: { on: true } } : { done: { shine: true } }
+    },
+  })
+  const { id } = await start()
+  const wait = (seconds: number) => here.acme.call('GET', `/v1/actions/${id}`, undefined, { prefer: `wait=${seconds}` })
+  const waiting = wait(30)
+  while (waitingNow(here.hub) < 1) await Bun.sleep(1)
+  await Bun.sleep(20)
+  expect(waitingNow(here.hub)).toBe(1)
+  gate.resolve()
+  const answer = await waiting
+  expect([answer.body.status, answer.body.result, answer.headers.get('preference-applied')]).toEqual([
+    'success',
+    { shine: true },
+    'wait=30',
+  ])
+  expect((await wait(30)).body.status).toBe('success')
+  await worker.idle()
+  await stop()
+})
+
+test('an action whose process died is taken up where it was, or ends as interrupted if it cannot be', async () => {
+  for (const resumable of [true, false]) {
+    const here = await world()
+    let lost: (() => void) | null = null
+    const states: unknown[] = []
+    const { worker, start, show, stop, kind } = kindOf(here, {
+      resumable,
+      async piece({ state }) {
+        states.push(state)
+        if (state === null) return { state: { coats: 1 } }
+        // The first process never comes back from its second piece.
+        if (!lost) await new Promise<void>(resolve => (lost = resolve))
+        return { done: null }
+      },
+    })
+    const { id } = await start()
+    while (!lost) await Bun.sleep(1)
+    await record(here.hub, async tx => {
+      await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null }).where(eq(jobs.lane, id))
+      return { result: undefined }
+    })
+    const second = new Worker({ ...here.hub, id: 'hub_second' }, [actionJob(kind)] as never)
+    await here.audited()
+    second.wake()
+    await second.idle()
+    const ended = await show(id)
+    expect([ended.status, ended.error?.code ?? null]).toEqual(resumable ? ['success', null] : ['error', 'interrupted'])
+    expect(states).toEqual(resumable ? [null, { coats: 1 }, { coats: 1 }] : [null, { coats: 1 }])
+    expect(await here.audited()).toEqual(resumable ? [] : ['webhooks.endpoint.recover failure'])
+    // What the first one finds out at last is not written.
+    ;(lost as () => void)()
+    await worker.idle()
+    expect((await show(id)).finished_at).toBe(ended.finished_at)
+    await Promise.all([stop(), second.stop(5_000)])
+    expect((await start()).status).toBe('pending')
+  }
+})
+
+test('what fails for a passing reason is tried again for a while, and a problem ends it', async () => {
+  const here = await world()
+  let fails = 2
+  const { worker, start, show, stop } = kindOf(here, {
+    async piece({ resources }) {
+      if (resources[0]!.id !== server) return { failed: conflict('No water.'), result: { litres: 0 } }
+      if (fails-- > 0) throw killed
+      return { done: null }
+    },
+  })
+  const { id } = await start()
+  await worker.idle()
+  expect((await show(id)).status).toBe('running')
+  for (let n = 0; n < 2; n++) {
+    here.clock.advance(10_000)
+    await worker.idle()
+  }
+  expect((await show(id)).status).toBe('success')
+  fails = Infinity
+  const hopeless = await start()
+  for (let n = 0; n < 12; n++) {
+    here.clock.advance(600_000)
+    await worker.idle()
+  }
+  expect((await show(hopeless.id)).error).toMatchObject({ code: 'internal_error', status: 500, type: '/problems/internal_error' })
+  const dry = await start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
+  await worker.idle()
+  expect(await show(dry.id)).toMatchObject({
+    status: 'error',
+    result: { litres: 0 },
+    error: { code: 'conflict', detail: 'No water.', status: 409 },
+  })
+  await stop()
+})
+
+test('an action is called off at once or after its piece, and only where its type allows it', async () => {
+  const here = await world()
+  const gate = Promise.withResolvers<void>()
+  let running = false
+  const { worker, start, show, stop } = kindOf(here, {
+    async piece({ report }) {
+      running = true
+      await gate.promise
+      here.clock.advance(2_000)
+      expect(await report({ progress: 50 })).toBe(true)
+      return { state: { coats: 1 } }
+    },
+  })
+  const cancel = (id: string, by = here.acme) => by.call('POST', `/v1/actions/${id}/cancel`)
+  const { id } = await start()
+  while (!running) await Bun.sleep(1)
+  await here.audited()
+  const asked = await cancel(id)
+  expect([asked.status, asked.body.status]).toEqual([202, 'running'])
+  expect(asked.body.cancel_requested_at).not.toBeNull()
+  gate.resolve()
+  await worker.idle()
+  expect(await show(id)).toMatchObject({ status: 'cancelled', progress: 50, error: null })
+  expect((await cancel(id)).body.code).toBe('conflict')
+  expect(await here.audited()).toEqual(['account.action.cancel'])
+  await stop()
+  const waiting = await start()
+  expect((await cancel(waiting.id)).body.status).toBe('cancelled')
+  const reader = await here.scoped('cloud.read')
+  const again = await start()
+  await here.audited()
+  const refused = await cancel(again.id, reader)
+  expect([refused.status, refused.body.required_permission]).toEqual([403, 'cloud.write'])
+  expect(await here.audited()).toEqual(['account.action.cancel denied'])
+  const fixed = kindOf(here, { cancellable: false, piece: async () => ({ done: null }) })
+  await fixed.stop()
+  const other = await fixed.start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
+  expect((await cancel(other.id)).status).toBe(409)
+})
+
+test('actions are seen by those who may read their area, and by nobody else', async () => {
+  const here = await world()
+  const { worker, start, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const { id } = await start()
+  await worker.idle()
+  const list = async (by = here.acme, query = '') =>
+    (await by.call('GET', `/v1/actions?${query}`)).body.data.map((one: any) => one.id)
+  expect(await list()).toEqual([id])
+  expect(await list(here.acme, 'status=success&type=server.polish&area=cloud,dns&resource_type=server')).toEqual([id])
+  expect(await list(here.acme, 'status=pending,running')).toEqual([])
+  const dns = await here.scoped('dns.read')
+  expect(await list(dns)).toEqual([])
+  expect(await list(dns, 'area=cloud')).toEqual([])
+  expect(await list(await here.scoped('cloud.read'))).toEqual([id])
+  for (const by of [dns, here.rival]) expect((await by.call('GET', `/v1/actions/${id}`)).status).toBe(404)
+  const narrowed = await here.acme.call('POST', '/v1/tokens', {
+    name: 'narrowed',
+    mode: 'full',
+    resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m0n'],
+  })
+  expect(await list(callerWith(here.app, here.acme.workspaceId, narrowed.body.token))).toEqual([])
+  await stop()
+})
+
+test('actions go 30 days after their end, and one that nothing works on any more is ended', async () => {
+  const here = await world()
+  const { worker, start, show, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const old = await start()
+  await worker.idle()
+  await stop()
+  const forsaken = await start()
+  await pruneActions(here.hub)
+  expect((await show(forsaken.id)).status).toBe('pending')
+  await record(here.hub, async tx => {
+    await tx.update(jobs).set({ state: 'failed' }).where(eq(jobs.lane, forsaken.id))
+    return { result: undefined }
+  })
+  here.clock.advance(30 * 86_400_000 + 1)
+  await pruneActions(here.hub)
+  expect(await show(forsaken.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+  expect((await here.acme.call('GET', `/v1/actions/${old.id}`)).status).toBe(404)
+})

@@ -1,0 +1,209 @@
+import { expect, test } from 'bun:test'
+import { record } from '../../src/core/change'
+import { eventKind, type EventData } from '../../src/core/events'
+import { endWaits, preferredWait, waitingNow } from '../../src/access/long-poll'
+import { underWay } from '../../src/access/concurrency'
+import { pruneEvents } from '../../src/features/events/retention'
+import { raiseAlert } from '../support/receiver'
+import { callerWith, world, type Caller, type World } from '../support/world'
+
+const follow = (caller: Caller, after: string, more = '', wait?: number) =>
+  caller.call('GET', `/v1/events?after=${after}${more}`, undefined, wait === undefined ? {} : { prefer: `wait=${wait}` })
+
+/** Lets a request that was sent get to where it waits. */
+async function waits({ hub }: World, many = 1): Promise<void> {
+  while (waitingNow(hub) < many) await Bun.sleep(1)
+}
+
+const raiseExpiring = ({ hub, acme }: World) =>
+  record(hub, async () => ({
+    result: undefined,
+    events: [
+      {
+        workspaceId: acme.workspaceId,
+        kind: 'domain.expiring' as const,
+        resource: { type: 'domain', id: 'dom_01k3zb2c4d6e8f0g2h4j6k8m0n' },
+        data: { domain: 'example.com', expires_at: '2027-01-31' },
+      },
+    ],
+  }))
+
+test('the feed is walked oldest first, by cursor or by event, and goes on where it ended', async () => {
+  const here = await world()
+  for (let n = 0; n < 5; n++) await raiseAlert(here)
+  const ids = (await here.acme.call('GET', '/v1/events?sort=id')).body.data.map((one: any) => one.id)
+  const first = await follow(here.acme, 'oldest', '&limit=2')
+  expect(first.body.data.map((one: any) => one.id)).toEqual(ids.slice(0, 2))
+  expect(first.body.pagination.has_more).toBe(true)
+  expect(first.headers.get('link')).toBe(`</v1/events?after=${first.body.pagination.next_cursor}&limit=2>; rel="next"`)
+  const second = await follow(here.acme, first.body.pagination.next_cursor)
+  expect(second.body.data.map((one: any) => one.id)).toEqual(ids.slice(2))
+  expect(second.body.pagination.has_more).toBe(false)
+  expect((await follow(here.acme, ids[1])).body.data.map((one: any) => one.id)).toEqual(ids.slice(2))
+  const end = second.body.pagination.next_cursor
+  expect((await follow(here.acme, end)).body).toEqual({ data: [], pagination: { has_more: false, next_cursor: end } })
+  await raiseAlert(here)
+  expect((await follow(here.acme, end)).body.data).toHaveLength(1)
+  expect((await follow(here.acme, 'latest')).body.data).toEqual([])
+})
+
+test('a caller is shown what it may see, and its cursor passes over the rest', async () => {
+  const here = await world()
+  await raiseAlert(here)
+  await raiseExpiring(here)
+  await raiseAlert(here)
+  const domains = await here.scoped('domains.read')
+  const seen = await follow(domains, 'oldest')
+  expect(seen.body.data.map((one: any) => one.kind)).toEqual(['domain.expiring'])
+  expect((await follow(here.acme, seen.body.pagination.next_cursor)).body.data).toEqual([])
+  expect((await follow(here.acme, 'oldest', '&kind=monitor.alert')).body.data).toHaveLength(2)
+  expect((await follow(here.acme, 'oldest', '&resource_type=domain')).body.data).toHaveLength(1)
+  const none = await follow(await here.scoped('account.read'), 'oldest')
+  expect(none.body.data).toEqual([])
+  // A place that the caller may not see is none.
+  const alert = (await follow(here.acme, 'oldest')).body.data[0].id
+  expect((await follow(domains, alert)).body.code).toBe('invalid_cursor')
+  const narrowed = await here.acme.call('POST', '/v1/tokens', {
+    name: 'narrowed',
+    mode: 'full',
+    resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m0n'],
+  })
+  const caller = callerWith(here.app, here.acme.workspaceId, narrowed.body.token)
+  expect((await follow(caller, 'oldest')).body.data.map((one: any) => one.kind)).toEqual(['monitor.alert', 'monitor.alert'])
+})
+
+test('places that never were, and parameters of the list, are refused', async () => {
+  const here = await world()
+  await raiseAlert(here)
+  const theirs = (await follow(here.acme, 'oldest')).body
+  for (const after of ['nonsense', theirs.data[0].id, theirs.pagination.next_cursor, 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m']) {
+    const refused = await follow(here.rival, after)
+    expect([after, refused.status, refused.body.code, refused.body.errors[0].pointer]).toEqual([
+      after,
+      400,
+      'invalid_cursor',
+      '#/query/after',
+    ])
+  }
+  expect((await follow(here.acme, 'oldest', '&sort=id')).body.code).toBe('invalid_parameter')
+  expect((await follow(here.acme, 'oldest', '&include=total')).body.code).toBe('invalid_parameter')
+  expect((await here.stranger.call('GET', '/v1/events?after=oldest')).status).toBe(401)
+})
+
+test('a waiting request is answered by the commit, in its time, and has nothing of others', async () => {
+  const here = await world()
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  const waiting = follow(here.acme, start, '', 30)
+  await waits(here)
+  await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', here.rival.workspaceId)
+  expect(waitingNow(here.hub)).toBe(1)
+  await raiseAlert(here)
+  const answer = await waiting
+  expect(answer.body.data).toHaveLength(1)
+  expect(answer.headers.get('preference-applied')).toBe('wait=30')
+  expect(waitingNow(here.hub)).toBe(0)
+  // What is there is told at once.
+  expect((await follow(here.acme, start, '', 30)).body).toEqual(answer.body)
+})
+
+test('when the time is over, the answer is empty and its cursor goes on from there', async () => {
+  const here = await world()
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  let over = false
+  const waiting = follow(here.acme, start, '', 5).then(answer => ((over = true), answer))
+  await waits(here)
+  here.clock.advance(4_000)
+  await Bun.sleep(20)
+  expect(over).toBe(false)
+  here.clock.advance(1_000)
+  expect((await waiting).body).toEqual({ data: [], pagination: { has_more: false, next_cursor: start } })
+  const wrong = await here.acme.call('GET', '/v1/events?after=latest', undefined, { prefer: 'wait=soon' })
+  expect([wrong.status, wrong.headers.get('preference-applied')]).toEqual([200, null])
+})
+
+test('the preference is read as RFC 7240 has it', () => {
+  const read = ['wait=10', 'respond-async, wait=10', 'WAIT = "7"; foo=bar', 'wait=999', 'wait=0', 'wait=-1', 'wait', 'await=3']
+  expect(read.map(preferredWait)).toEqual([10, 10, 7, 30, 0, null, null, null])
+  expect(preferredWait(null)).toBeNull()
+})
+
+test('a waiting request is none of those under way with its token, and only so many wait', async () => {
+  const here = await world()
+  await here.limit(here.acme.workspaceId, { concurrent_requests_per_token: 3 })
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  const waiting = []
+  for (let n = 1; n <= 50; n++) {
+    waiting.push(follow(here.acme, start, '', 30))
+    await waits(here, n)
+  }
+  const tokenId = (await here.acme.call('GET', '/v1/tokens?sort=id')).body.data[0].id
+  expect(underWay(here.hub, tokenId)).toBe(0)
+  const refused = await follow(here.acme, start, '', 30)
+  expect([refused.status, refused.body['violated-policies'], refused.headers.get('retry-after')]).toEqual([
+    429,
+    ['waiting-requests'],
+    '1',
+  ])
+  expect((await follow(here.acme, start)).status).toBe(200)
+  // Another workspace has places of its own.
+  const theirs = follow(here.rival, 'latest', '', 30)
+  await waits(here, 51)
+  endWaits(here.hub)
+  for (const one of [...waiting, theirs]) expect((await one).body.data).toEqual([])
+  expect(waitingNow(here.hub)).toBe(0)
+})
+
+test('a cursor before events that were deleted says so', async () => {
+  const here = await world()
+  await here.limit(here.acme.workspaceId, { event_feed_days: 7 })
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  await raiseAlert(here)
+  await here.settle()
+  const { data, pagination } = (await follow(here.acme, 'oldest')).body
+  await here.pass(8 * 86_400_000)
+  await raiseAlert(here)
+  await here.settle()
+  await pruneEvents(here.hub)
+  for (const after of [start, data[0].id]) {
+    const gone = await follow(here.acme, after, '', 5)
+    expect([gone.status, gone.body.code]).toEqual([410, 'cursor_expired'])
+  }
+  // Behind the deleted one nothing is missing.
+  expect((await follow(here.acme, pagination.next_cursor)).body.data).toHaveLength(1)
+  expect((await follow(here.acme, 'oldest')).body.data).toHaveLength(1)
+})
+
+test('a reader misses none of many writers, whose changes are committed in another order than they began', async () => {
+  const here = await world()
+  const { hub, acme } = here
+  const data = eventKind('monitor.alert')!.example as EventData<'monitor.alert'>
+  const written: string[] = []
+  const write = async (n: number) => {
+    const resource = { type: 'heartbeat', id: `hb_${n}` }
+    await record(hub, async () => {
+      await Bun.sleep(Math.random() * 5)
+      return { result: undefined, events: [{ workspaceId: acme.workspaceId, kind: 'monitor.alert' as const, resource, data }] }
+    })
+    written.push(resource.id)
+  }
+  const writers = Promise.all(
+    Array.from({ length: 8 }, async (_, k) => {
+      for (let n = 0; n < 25; n++) await write(k * 25 + n)
+    }),
+  )
+  const seen: string[] = []
+  let after = 'oldest'
+  let done = false
+  void writers.then(() => (done = true))
+  for (;;) {
+    const over = done
+    const { body } = await follow(acme, after, '&limit=7')
+    seen.push(...body.data.map((one: any) => one.resource.id))
+    after = body.pagination.next_cursor
+    if (over && body.data.length === 0) break
+    // The writers need their turns too: on SQLite nothing above waits for anything.
+    await Bun.sleep(0)
+  }
+  await writers
+  expect(seen.toSorted()).toEqual(written.toSorted())
+}, 30_000)
