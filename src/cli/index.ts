@@ -7,6 +7,7 @@ import { addDoctor } from './doctor'
 import { failureText } from './failure'
 import { addHealth } from './health'
 import { addKeys } from './keys'
+import { addListen } from './listen'
 import { addMigrate } from './migrate'
 import { addOpenapi } from './openapi'
 import { addProbe } from './probe'
@@ -24,6 +25,7 @@ const commands = [
   addAudit,
   addHealth,
   addKeys,
+  addListen,
   addOpenapi,
   addBench,
   addAgent,

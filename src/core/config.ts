@@ -154,9 +154,20 @@ export function loadConfig(
   return whole
 }
 
+/** What commands that speak to a hub over its API find in the environment: its address and a token. */
+export const hubAccess = (
+  env: Record<string, string | undefined> = process.env,
+): { url: string | null; token: string | null } => ({
+  url: env[accessVariables.url] || null,
+  token: env[accessVariables.token] || null,
+})
+
+/** Their names; the handbook has them with the commands, since a hub does not read them. */
+export const accessVariables = { url: 'BAILIWICK_URL', token: 'BAILIWICK_TOKEN' } as const
+
 /** Environment variables that start with BAILIWICK_ but name no setting: most often a typing error. */
 export function unknownSettings(env: Record<string, string | undefined> = process.env): string[] {
-  const known = new Set<string>(Object.values(settings).map(one => one.variable))
+  const known = new Set<string>([...Object.values(settings).map(one => one.variable), ...Object.values(accessVariables)])
   return Object.keys(env).filter(name => name.startsWith('BAILIWICK_') && !name.startsWith('BAILIWICK_TEST_') && !known.has(name))
 }
 

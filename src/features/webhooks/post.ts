@@ -1,10 +1,10 @@
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
 import type { FetchTimings } from '../../core/net/fetch-timings'
-import { version } from '../../core/version'
 import type { Delivery } from './delivery-jobs'
 import { openHeaders, withoutValues, type CustomHeaders, type HeadersRow } from './custom-headers'
 import { liveSecrets, type SecretRow } from './live-secrets'
+import { describeMessage, type Message } from './message-headers'
 import type { SignatureHeaders } from './sign'
 import { postSigned } from './signed-post'
 import type { AttemptTrigger, webhookAttempts, webhookEndpoints } from './tables'
@@ -42,7 +42,7 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
   const live = await liveSecrets(hub, endpoint, startedAt)
   const timestampSeconds = Math.floor(startedAt / 1_000)
   const number = delivery.attemptCount + 1
-  const described = describe(delivery, number, timestampSeconds)
+  const described = describeMessage(messageOf(delivery, number), timestampSeconds)
   const { signed, timings, answer, errorClass, errorMessage, reason } = await postSigned(hub, {
     url: endpoint.url,
     body: new TextEncoder().encode(body),
@@ -75,23 +75,18 @@ export async function post(hub: Hub, { delivery, endpoint, body, trigger, policy
   }
 }
 
-/** All that is said of a message outside its body. `X-Service-Resource` is `<type>/<id>`, such as `heartbeat/hb_…`. */
-function describe(delivery: Delivery, number: number, timestampSeconds: number): Record<string, string> {
-  const { resourceType, resourceId, sequence } = delivery
+function messageOf(delivery: Delivery, attempt: number): Message {
+  const { resourceType, resourceId } = delivery
   return {
-    'Content-Type': 'application/json; charset=utf-8',
-    'User-Agent': `Bailiwick-Webhooks/${version}`,
-    'X-Service-Event': delivery.event,
-    'X-Service-Timestamp': String(timestampSeconds),
-    'X-Service-Delivery': delivery.id,
-    'X-Service-Attempt': String(number),
-    'X-Service-Workspace': delivery.workspaceId,
-    ...(resourceType !== null && resourceId !== null && { 'X-Service-Resource': `${resourceType}/${resourceId}` }),
-    ...(sequence !== null && { 'X-Service-Sequence': String(sequence) }),
-    'X-Service-Occurred-At': instant(delivery.occurredAt),
-    ...(delivery.eventId === null && { 'X-Service-Test': '1' }),
-    'webhook-id': delivery.messageId,
-    'webhook-timestamp': String(timestampSeconds),
+    id: delivery.messageId,
+    event: delivery.event,
+    deliveryId: delivery.id,
+    attempt,
+    workspaceId: delivery.workspaceId,
+    resource: resourceType !== null && resourceId !== null ? { type: resourceType, id: resourceId } : null,
+    sequence: delivery.sequence,
+    occurredAt: instant(delivery.occurredAt),
+    isTest: delivery.eventId === null,
   }
 }
 
