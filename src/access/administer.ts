@@ -1,4 +1,5 @@
-import { eq } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { eq, isNotNull, isNull } from 'drizzle-orm'
 import { target } from '../core/audit'
 import { change } from '../core/change'
 import { instant } from '../core/clock'
@@ -51,6 +52,11 @@ export const workspaceListing: Listing<Row> = {
   owner: workspaces.id,
   defaultSort: 'id',
   filters: {
+    suspended: {
+      schema: Type.Boolean({ description: 'Only workspaces that are, or are not, suspended.' }),
+      where: value => (value ? isNotNull(workspaces.suspendedAt) : isNull(workspaces.suspendedAt)),
+      variant: String,
+    },
     q: searchFilter([workspaces.name], 'Only workspaces whose name holds this text.'),
     ...timeFilters('created_at', workspaces.createdAt),
   },
@@ -170,13 +176,16 @@ async function unlessTaken<T>(name: string, fn: () => Promise<T>): Promise<T> {
   }
 }
 
-const workspaceView = (row: Row): WorkspaceView => ({
+/** A workspace as the API shows it. */
+export const workspaceView = (row: Row): WorkspaceView => ({
   id: row.id,
   name: row.name,
   plan: row.planId,
   operator: row.isOperator,
   network_policy: row.networkPolicy,
   limit_overrides: Object.fromEntries(Object.entries(row.limitOverrides).map(([name, most]) => [name, most ?? 'unlimited'])),
+  suspended_at: instant(row.suspendedAt),
+  suspension_reason: row.suspensionReason,
   version: row.version,
   created_at: instant(row.createdAt),
   updated_at: instant(row.updatedAt),

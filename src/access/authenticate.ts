@@ -27,6 +27,7 @@ export async function authenticate(
   headers: Record<string, string>,
 ): Promise<Caller | null> {
   await refuseTokenInAddress(hub, spec, request, from)
+  if (spec.session === 'welcome') return await visitor(hub, request, headers)
   if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
   const header = request.headers.get('authorization')
   try {
@@ -51,6 +52,18 @@ export async function authenticate(
   throw withChallenge(new Problem('unauthenticated', 'Send a token as: Authorization: Bearer bw_live_…'))
 }
 
+/** The user of the session cookie where it stands; a session that has ended is none. */
+async function visitor(hub: Hub, request: Request, headers: Record<string, string>): Promise<Caller | null> {
+  const cookie = readSessionCookie(hub, request.headers.get('cookie'))
+  if (cookie === null) return null
+  try {
+    return await signedIn(hub, request, cookie, headers)
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'session_ended') return null
+    throw error
+  }
+}
+
 /** A request over its limit, as the problem that names the policies. */
 export const limitReached = (verdict: RateVerdict): Problem =>
   tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
@@ -58,7 +71,7 @@ export const limitReached = (verdict: RateVerdict): Problem =>
 async function signedIn(hub: Hub, request: Request, cookie: string, headers: Record<string, string>): Promise<Caller> {
   const caller = await callerOfSession(hub, cookie, request.headers.get('bailiwick-workspace'))
   if (caller.session!.seenAt < hub.clock.now() - sessionTouchMs) {
-    await touchSession(hub, caller.session!.id, caller.workspaceId)
+    await touchSession(hub, caller.session!, caller.workspaceId)
     headers['Set-Cookie'] = sessionCookieHeader(hub, cookie, sessionSeconds)
   }
   return caller

@@ -21,6 +21,8 @@ export interface Caller {
   apiAccess: 'none' | 'read' | 'full'
   limits: PlanLimits
   planId: string
+  /** The workspace, where the operator suspended it. */
+  suspended: { suspendedAt: number | null; suspensionReason: string | null } | null
   /** Rate limits that every request of theirs counts against. */
   buckets: Bucket[]
   token: {
@@ -79,6 +81,7 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
     apiAccess: row.plan.apiAccess,
     limits,
     planId: row.plan.id,
+    suspended: row.workspace.suspendedAt === null ? null : row.workspace,
     buckets: [
       tokenRequests(own.id, limits.requests_per_minute_per_token),
       workspaceRequests(own.workspaceId, limits.requests_per_hour_per_workspace),
@@ -114,15 +117,10 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
   ).execute({ hash: sha256Hex(cookie) })
   if (!found || found.session.expiresAt <= now || found.user.disabledAt !== null)
     throw new Problem('session_ended', 'The session has ended; sign in again.')
-  const [row] = await prepared(hub.read, 'membership', read =>
-    read
-      .select({ membership: memberships, workspace: workspaces, plan: plans })
-      .from(memberships)
-      .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
-      .innerJoin(plans, eq(plans.id, workspaces.planId))
-      .where(and(eq(memberships.userId, sql.placeholder('user')), eq(memberships.workspaceId, sql.placeholder('workspace')))),
-  ).execute({ user: found.user.id, workspace: workspace ?? found.session.workspaceId })
-  if (!row) throw new Problem('not_found', 'There is no such workspace.')
+  const row = await membershipIn(hub, found.user.id, workspace ?? found.session.workspaceId)
+  if (!row && workspace !== null) throw new Problem('not_found', 'There is no such workspace.')
+  // They were removed from where they were last, in the very moment of a request.
+  if (!row) throw new Problem('session_ended', 'You no longer belong to this workspace; sign in again.')
   return {
     workspaceId: row.workspace.id,
     actor: { type: 'user', id: found.user.id, name: found.user.name, hint: null },
@@ -132,10 +130,23 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
     apiAccess: 'full',
     limits: { ...row.plan.limits, ...row.workspace.limitOverrides },
     planId: row.plan.id,
+    suspended: row.workspace.suspendedAt === null ? null : row.workspace,
     buckets: [{ name: 'session', key: found.session.id, quota: sessionRequestsPerMinute, windowSeconds: 60 }],
     token: null,
     session: { id: found.session.id, userId: found.user.id, seenAt: found.session.seenAt, expiresAt: found.session.expiresAt },
   }
+}
+
+async function membershipIn(hub: Hub, user: string, workspace: string) {
+  const [row] = await prepared(hub.read, 'membership', read =>
+    read
+      .select({ membership: memberships, workspace: workspaces, plan: plans })
+      .from(memberships)
+      .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+      .innerJoin(plans, eq(plans.id, workspaces.planId))
+      .where(and(eq(memberships.userId, sql.placeholder('user')), eq(memberships.workspaceId, sql.placeholder('workspace')))),
+  ).execute({ user, workspace })
+  return row
 }
 
 const accessOf: Record<Role, Permissions> = { owner: fullAccess, admin: fullAccess, member: memberAccess, viewer: viewerAccess }

@@ -21,6 +21,7 @@ import { noCredentials, type RateVerdict } from './rate-limits'
 import { readJson, unstorable } from './request-body'
 import type { Route } from './route'
 import type { Streamed } from './streamed'
+import { suspended } from './suspension'
 import { startGrace } from './token-rotation'
 
 /** The part of Bun's server that tells where a request came from. */
@@ -194,6 +195,8 @@ async function authorise(
     if (caller.token?.allowedRanges.length && !inRanges(parseAddress(ip)!, caller.token.allowedRanges)) {
       throw new Problem('address_not_allowed', 'This token may not be used from this address.')
     }
+    // People still see who they are, and get to another workspace.
+    if (caller.suspended && spec.guard !== 'signed_in' && spec.guard !== 'anyone') throw suspended(caller.suspended)
     if (caller.apiAccess === 'none' || (caller.apiAccess === 'read' && spec.method !== 'GET')) {
       const has = caller.apiAccess === 'none' ? 'no access to the API' : 'access to the API for reading only'
       throw new Problem(

@@ -147,6 +147,19 @@ export function tokenReports(address: string): Bucket {
   return { name: 'token-reports', key: rateLimitKey(address), quota: 10, windowSeconds: 60 }
 }
 
+/** The bucket for invitations that a workspace makes or renews. */
+export function invitationsMade(workspaceId: string): Bucket {
+  return { name: 'invitations', key: workspaceId, quota: 100, windowSeconds: 3600 }
+}
+
+/** The buckets for people who sign themselves up: from one address, and from all of them together. */
+export function signUps(address: string): Bucket[] {
+  return [
+    { name: 'sign-ups', key: rateLimitKey(address), quota: 5, windowSeconds: 3600 },
+    { name: 'all-sign-ups', key: '', quota: 200, windowSeconds: 3600 },
+  ]
+}
+
 const none: readonly string[] = Object.freeze([])
 
 /** The meters in order of requests left, fewest first; of equals the one that waits longest. Reorders its argument. */

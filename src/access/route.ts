@@ -47,6 +47,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   answer?: TSchema
   /** Instead of JSON: media types that `run` answers with as a Streamed, each with an example. */
   streams?: Readonly<Record<string, string>>
+  /** Open to anyone, and a session, where the request has one that stands, is known. Tokens are not looked at. */
+  session?: 'welcome'
   /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
   nowhere?: boolean
   /** The collection that a 201 adds to, where it is not `path` itself, or a 202: the answer's Location is below it. */

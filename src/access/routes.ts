@@ -2,6 +2,7 @@ import { area, route } from './route'
 import { sessionCookieHeader } from './cookies'
 import {
   Session,
+  SessionPatch,
   Setup,
   SetupState,
   SignIn,
@@ -14,25 +15,16 @@ import {
   NewToken,
   User,
 } from './shapes'
-import { beginSession, sessionSeconds, signedInUser, signIn, signOut, userView, type BegunSession } from './sessions'
+import { beginSession, currentSession, signedInUser, signIn, signOut, switchWorkspace, userView } from './sessions'
+import { setCookie, withCookie } from './session-cookie'
+import { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
+import { signUp, signUpState } from './sign-ups'
 import { createToken, getToken, listTokens, revokeToken, tokenListing, updateToken } from './tokens'
 import { reportToken } from './token-reports'
 import { rotateToken } from './token-rotation'
 import { completeSetup, hasUsers } from './users'
 import { listQuery } from '../core/list'
 import { notFound } from '../core/problem'
-
-// The cookie travels beside the body: it is a header of the answer and no member of it.
-const cookies = new WeakMap<object, string>()
-const withCookie = ({ cookie, view }: BegunSession) => {
-  cookies.set(view, cookie)
-  return view
-}
-const setCookie = {
-  headers: (hub: Parameters<typeof sessionCookieHeader>[0], result: unknown): Record<string, string> => ({
-    'Set-Cookie': sessionCookieHeader(hub, cookies.get(result as object)!, sessionSeconds),
-  }),
-}
 
 export const tokenRoutes = area('tokens', 'Tokens', [
   route({
@@ -148,7 +140,7 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     answer: Session,
     nowhere: true,
     problems: ['invalid_login', 'origin_not_allowed'],
-    run: async (ctx, { body }) => withCookie(await signIn(ctx, body)),
+    run: async (ctx, { body, request }) => withCookie(await signIn(ctx, body, request)),
     ...setCookie,
   }),
   route({
@@ -165,6 +157,29 @@ export const sessionRoutes = area('sessions', 'Sessions', [
       await signOut(ctx, ctx.sessionId)
     },
     headers: hub => ({ 'Set-Cookie': sessionCookieHeader(hub, '', 0) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/current',
+    guard: 'signed_in',
+    operationId: 'getSession',
+    summary: 'Read the session',
+    description:
+      'The session of the request, with the user, the workspaces they belong to, and the one that is meant when none is named.',
+    answer: Session,
+    run: ctx => currentSession(ctx),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/sessions/current',
+    guard: 'signed_in',
+    action: 'account.session.switch',
+    operationId: 'switchWorkspace',
+    summary: 'Switch to another workspace',
+    description: 'Makes a workspace of the user the one that requests without Bailiwick-Workspace mean.',
+    body: SessionPatch,
+    answer: Session,
+    run: (ctx, { body }) => switchWorkspace(ctx, body.workspace_id),
   }),
   route({
     method: 'GET',
@@ -202,7 +217,36 @@ export const setupRoutes = area('setup', 'Setup', [
     answer: Session,
     nowhere: true,
     problems: ['setup_closed', 'origin_not_allowed'],
-    run: async (ctx, { body }) => withCookie(await beginSession(ctx, await completeSetup(ctx, body))),
+    run: async (ctx, { body, request }) => withCookie(await beginSession(ctx, await completeSetup(ctx, body), request)),
     ...setCookie,
+  }),
+])
+
+export const signUpRoutes = area('sign-up', 'Sessions', [
+  route({
+    method: 'GET',
+    path: '/v1/sign-up',
+    guard: 'anyone',
+    operationId: 'getSignUp',
+    summary: 'See who may sign up',
+    description: 'Whether anyone may make a login and a workspace here, or only who was invited, or nobody.',
+    answer: SignUpState,
+    run: ctx => signUpState(ctx.hub),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sign-up',
+    guard: 'anyone',
+    action: 'account.sign_up.create',
+    operationId: 'signUp',
+    summary: 'Sign up',
+    description:
+      'Where sign-up is open: makes a user, and a workspace of theirs on the default plan. Then sign in. The answer is the same ' +
+      'where there is such a login already, and nothing is made. Five sign-ups an hour are taken from one address.',
+    body: SignUp,
+    status: 202,
+    answer: SignUpReceipt,
+    problems: ['sign_up_closed', 'origin_not_allowed'],
+    run: (ctx, { body }) => signUp(ctx, body),
   }),
 ])

@@ -4,9 +4,11 @@ import { instant } from '../core/clock'
 import { encodeBase64url, sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import type { AuditActor } from '../core/db/tables'
+import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
-import { Problem } from '../core/problem'
+import { notFound, Problem } from '../core/problem'
+import { readSessionCookie } from './cookies'
 import { unlessGuessing } from './limiter'
 import { verifyPassword } from './passwords'
 import { failedCredentials, failedLogins } from './rate-limits'
@@ -21,6 +23,10 @@ export const sessionSeconds = 30 * 24 * 3600
 export interface BegunSession {
   cookie: string
   view: { id: string; user: UserView; workspace_id: string; expires_at: string }
+}
+export interface Login {
+  email: string
+  password: string
 }
 export interface UserView {
   id: string
@@ -37,30 +43,43 @@ export interface UserView {
  * Signs in by e-mail and password.
  * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address or for one login, the right one too
  */
-export async function signIn(ctx: Ctx, input: { email: string; password: string }): Promise<BegunSession> {
+export async function signIn(ctx: Ctx, input: Login, request: Request): Promise<BegunSession> {
+  return await beginSession(ctx, await provenUser(ctx, input), request)
+}
+
+/**
+ * The user whose e-mail and password these are. It takes as long, and is counted and written down alike, where there is none.
+ * @throws Problem 401 `invalid_login`; 429
+ */
+export async function provenUser(ctx: Ctx, input: Login): Promise<User> {
   const { hub } = ctx
   const most = hub.config.failedCredentialsPerMinute
   const buckets = [failedCredentials(ctx.context.ip ?? '', most), failedLogins(input.email, most)]
-  const user = await unlessGuessing(hub, buckets, async () => {
+  return await unlessGuessing(hub, buckets, async () => {
     const found = await findUser(hub.read, input.email)
     const right = await verifyPassword(input.password, found?.disabledAt === null ? found.passwordHash : null)
     if (right && found) return found
     await auditFailure(ctx, found)
     throw new Problem('invalid_login', 'E-mail or password is wrong.')
   })
-  return await beginSession(ctx, user)
 }
 
-/** Begins a session for somebody who proved who they are. */
-export async function beginSession(ctx: Ctx, user: User): Promise<BegunSession> {
+/**
+ * Begins a session for somebody who proved who they are. It gets a new cookie, and the session whose cookie the browser had
+ * before ends: nobody goes on with a value that was known before the sign-in.
+ * @param request of the sign-in
+ * @param workspaceId where it begins, one of theirs; the one they joined first when absent
+ */
+export async function beginSession(ctx: Ctx, user: User, request: Request, workspaceId?: string): Promise<BegunSession> {
   const { hub } = ctx
   const [home] = await hub.read
     .select({ id: memberships.workspaceId })
     .from(memberships)
-    .where(eq(memberships.userId, user.id))
+    .where(and(eq(memberships.userId, user.id), workspaceId === undefined ? undefined : eq(memberships.workspaceId, workspaceId)))
     .orderBy(asc(memberships.createdAt), asc(memberships.workspaceId))
     .limit(1)
   if (!home) throw new Problem('invalid_login', 'This user belongs to no workspace.')
+  const before = readSessionCookie(hub, request.headers.get('cookie'))
   const cookie = encodeBase64url(crypto.getRandomValues(new Uint8Array(32)))
   const now = hub.clock.now()
   const row = {
@@ -75,13 +94,61 @@ export async function beginSession(ctx: Ctx, user: User): Promise<BegunSession> 
     expiresAt: now + sessionSeconds * 1000,
   }
   await record(hub, async tx => {
+    if (before !== null) await tx.delete(sessions).where(eq(sessions.tokenHash, sha256Hex(before)))
     await tx.insert(sessions).values(row)
+    await noteSeen(tx, user.id, home.id, now)
     return { result: undefined, audits: [signInEntry(ctx, user, home.id, 'success')] }
   })
   return {
     cookie,
     view: { id: row.id, user: await userView(hub, user), workspace_id: home.id, expires_at: instant(row.expiresAt) },
   }
+}
+
+/** The session of the request. @throws Problem 404 for a token */
+export async function currentSession(ctx: Ctx): Promise<BegunSession['view']> {
+  const [row] = await ctx.hub.read
+    .select()
+    .from(sessions)
+    .where(eq(sessions.id, ctx.sessionId ?? ''))
+  if (!row) throw notFound('session')
+  return {
+    id: row.id,
+    user: await userView(ctx.hub, await signedInUser(ctx)),
+    workspace_id: row.workspaceId,
+    expires_at: instant(row.expiresAt),
+  }
+}
+
+/**
+ * Makes a workspace the one that requests of the session mean when they name none.
+ * @throws Problem 404 for a token, and where the user is no member
+ */
+export async function switchWorkspace(ctx: Ctx, workspaceId: string): Promise<BegunSession['view']> {
+  if (ctx.sessionId === null) throw notFound('session')
+  await record(ctx.hub, async tx => {
+    const [own] = await tx
+      .select({ name: workspaces.name })
+      .from(memberships)
+      .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+      .where(and(eq(memberships.userId, ctx.actor.id), eq(memberships.workspaceId, workspaceId)))
+    if (!own) throw notFound('workspace')
+    await tx.update(sessions).set({ workspaceId }).where(eq(sessions.id, ctx.sessionId!))
+    await noteSeen(tx, ctx.actor.id, workspaceId, ctx.hub.clock.now())
+    return {
+      result: undefined,
+      audits: [
+        {
+          workspaceId,
+          action: 'account.session.switch',
+          actor: ctx.actor,
+          context: ctx.context,
+          targets: [{ type: 'workspace', id: workspaceId, name: own.name }],
+        },
+      ],
+    }
+  })
+  return await currentSession(ctx)
 }
 
 /** Ends the session of the request. */
@@ -104,15 +171,23 @@ export async function signOut(ctx: Ctx, sessionId: string): Promise<void> {
 }
 
 /** Notes that a session is in use, which also moves its end; called at most once a minute a session. */
-export async function touchSession(hub: Hub, id: string, workspaceId: string): Promise<void> {
+export async function touchSession(hub: Hub, session: { id: string; userId: string }, workspaceId: string): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     await tx
       .update(sessions)
       .set({ seenAt: now, expiresAt: now + sessionSeconds * 1000, workspaceId })
-      .where(eq(sessions.id, id))
+      .where(eq(sessions.id, session.id))
+    await noteSeen(tx, session.userId, workspaceId, now)
     return { result: undefined }
   })
+}
+
+async function noteSeen(tx: Tx, userId: string, workspaceId: string, now: number): Promise<void> {
+  await tx
+    .update(memberships)
+    .set({ seenAt: now })
+    .where(and(eq(memberships.userId, userId), eq(memberships.workspaceId, workspaceId)))
 }
 
 /** Deletes the sessions that have ended. */

@@ -185,6 +185,14 @@ export const Session = Shape(
     ],
   },
 )
+export const SessionPatch = Shape(
+  { workspace_id: Type.String({ maxLength: 50, description: 'A workspace that the user belongs to.' }) },
+  {
+    $id: 'SessionPatch',
+    description: 'Where a session goes on.',
+    examples: [{ workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m' }],
+  },
+)
 export const SignIn = Shape(
   {
     email: Type.String({ format: 'email', description: 'Login.' }),

@@ -39,6 +39,9 @@ export const workspaces = table(
     isOperator: flag('is_operator').notNull(),
     networkPolicy: json<{ allow_private: boolean; allow_ranges: string[] }>('network_policy').notNull(),
     limitOverrides: json<Partial<PlanLimits>>('limit_overrides').notNull(),
+    // Set while the operator keeps everybody out.
+    suspendedAt: time('suspended_at'),
+    suspensionReason: text('suspension_reason'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
@@ -76,9 +79,36 @@ export const memberships = table(
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
     role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
+    // When the user was last in this workspace; null for never.
+    seenAt: time('seen_at'),
+    version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
   },
   t => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('memberships_user').on(t.userId)],
+)
+
+export const invitations = table(
+  'invitations',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    // In lower case, as logins are.
+    email: text('email').notNull(),
+    role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
+    codeHash: text('code_hash').notNull(),
+    // Who knows the code: the user or token that made or renewed it.
+    invitedBy: text('invited_by').notNull(),
+    expiresAt: time('expires_at').notNull(),
+    acceptedAt: time('accepted_at'),
+    acceptedBy: text('accepted_by'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('invitations_code_hash').on(t.codeHash), index('invitations_workspace').on(t.workspaceId, t.id)],
 )
 
 export const sessions = table(

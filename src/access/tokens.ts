@@ -9,7 +9,7 @@ import type { Reader, Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { isId, newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
-import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
+import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
 import { parseRange } from '../core/net/address'
 import type { Permission } from '../core/permissions'
 import { conflict, invalid, notFound, type FieldProblem } from '../core/problem'
@@ -45,6 +45,7 @@ export const tokenListing: Listing<TokenRow> = {
   defaultSort: '-id',
   filters: {
     mode: wordsFilter(tokens.mode, tokenModes, 'Only tokens of these modes.'),
+    created_by: textFilter(tokens.createdBy, 'Only tokens that this user or token made, or `cli`.', { maxLength: 50 }),
     q: searchFilter([tokens.name], 'Only tokens whose name holds this text.'),
     ...timeFilters('created_at', tokens.createdAt),
   },

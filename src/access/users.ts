@@ -11,6 +11,7 @@ import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { Problem } from '../core/problem'
 import { forgetCallers } from './callers'
+import { withdrawInvitations } from './invitation-rows'
 import { unlessGuessing } from './limiter'
 import { hashPassword } from './passwords'
 import { failedCredentials } from './rate-limits'
@@ -110,7 +111,7 @@ export async function addUser(
     await record(hub, async (tx): Promise<Recorded<void>> => {
       await before?.(tx)
       await tx.insert(users).values(row)
-      await tx.insert(memberships).values({ workspaceId: input.workspaceId, userId: row.id, role: input.role, createdAt: now })
+      await tx.insert(memberships).values(membershipOf(input.workspaceId, row.id, input.role, now))
       return {
         result: undefined,
         audits: [
@@ -132,6 +133,16 @@ export async function addUser(
   return row
 }
 
+/** The row of somebody who joins a workspace at `now` (ms UTC). */
+export const membershipOf = (workspaceId: string, userId: string, role: Role, now: number): typeof memberships.$inferInsert => ({
+  workspaceId,
+  userId,
+  role,
+  version: 1,
+  createdAt: now,
+  updatedAt: now,
+})
+
 /** Sets a new password and ends every session of the user. */
 export async function setPassword(hub: Hub, user: User, password: string, by: By): Promise<void> {
   const passwordHash = await hashPassword(password)
@@ -146,7 +157,7 @@ export async function setPassword(hub: Hub, user: User, password: string, by: By
   forgetCallers(hub)
 }
 
-/** Disables a user, or lets them in again; sessions end at once. */
+/** Disables a user, or lets them in again; sessions end at once, and so do open invitations they made. */
 export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: By): Promise<void> {
   await record(hub, async tx => {
     const now = hub.clock.now()
@@ -154,7 +165,10 @@ export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: B
       .update(users)
       .set({ disabledAt: disabled ? now : null, updatedAt: now, version: user.version + 1 })
       .where(eq(users.id, user.id))
-    if (disabled) await tx.delete(sessions).where(eq(sessions.userId, user.id))
+    if (disabled) {
+      await tx.delete(sessions).where(eq(sessions.userId, user.id))
+      await withdrawInvitations(tx, { invitedBy: user.id })
+    }
     return {
       result: undefined,
       audits: await auditOfUser(tx, user, disabled ? 'account.user.disable' : 'account.user.enable', by),

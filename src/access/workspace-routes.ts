@@ -11,7 +11,8 @@ import {
 import { createPlan, deletePlan, updatePlan } from './plan-edits'
 import { PlanInput, PlanPatch } from './plan-shapes'
 import { area, route } from './route'
-import { Plan, PlanList, Workspace, WorkspaceInput, WorkspaceList, WorkspacePatch } from './workspace-shapes'
+import { resumeWorkspace, suspendWorkspace } from './suspension'
+import { Plan, PlanList, Suspension, Workspace, WorkspaceInput, WorkspaceList, WorkspacePatch } from './workspace-shapes'
 
 export const workspaceRoutes = area('workspaces', 'Workspaces', [
   route({
@@ -125,5 +126,31 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     answer: Workspace,
     problems: ['already_exists'],
     run: (ctx, { params, body }) => updateWorkspace(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/workspaces/:id/suspend',
+    guard: 'operator',
+    action: 'account.workspace.suspend',
+    operationId: 'suspendWorkspace',
+    summary: 'Suspend a workspace',
+    description:
+      'Keeps everybody out: whatever is asked of the workspace, by token or session, is 403 `workspace_suspended`. Pings are still ' +
+      'taken, webhook deliveries wait until it is resumed, and nothing is deleted. The operator’s own cannot be suspended (409).',
+    body: Suspension,
+    answer: Workspace,
+    problems: ['conflict'],
+    run: (ctx, { params, body }) => suspendWorkspace(ctx, params.id!, body.reason ?? null),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/workspaces/:id/resume',
+    guard: 'operator',
+    action: 'account.workspace.resume',
+    operationId: 'resumeWorkspace',
+    summary: 'Resume a workspace',
+    description: 'Lets everybody in again. Webhook deliveries that waited are made within five minutes.',
+    answer: Workspace,
+    run: (ctx, { params }) => resumeWorkspace(ctx, params.id!),
   }),
 ])

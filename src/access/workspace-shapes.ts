@@ -1,6 +1,6 @@
 import type { Static, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { editable, Line, ListOf, Nullable, Shape, Words } from '../core/shapes'
+import { editable, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
 
 const Limit = (description: string) => Nullable(Type.Integer({ minimum: 0 }), { description })
 /** Every limit there is. */
@@ -96,6 +96,8 @@ const example = {
   operator: false,
   network_policy: { allow_private: false, allow_ranges: [] },
   limit_overrides: { heartbeats: 2000 },
+  suspended_at: null,
+  suspension_reason: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -108,6 +110,8 @@ export const Workspace = Shape(
     operator: Type.Boolean({ description: 'Whether it is the operator’s own.' }),
     network_policy,
     limit_overrides,
+    suspended_at: MaybeInstant({ description: 'Since when the operator keeps everybody out; null while it is not suspended.' }),
+    suspension_reason: Nullable(Type.String(), { description: 'What those who are kept out are told.' }),
     ...editable,
   },
   { $id: 'Workspace', description: 'What owns everything of one customer.', examples: [example] },
@@ -131,6 +135,16 @@ export const WorkspacePatch = Shape(
       { network_policy: { allow_private: false, allow_ranges: ['192.0.2.0/24'] }, limit_overrides: { heartbeats: 2000 } },
     ],
   },
+)
+export const Suspension = Shape(
+  {
+    reason: Type.Optional(
+      Nullable(Line({ minLength: 1, maxLength: 300, description: 'Why.' }), {
+        description: 'What those who are kept out are told.',
+      }),
+    ),
+  },
+  { $id: 'Suspension', description: 'Why a workspace is suspended.', examples: [{ reason: 'The invoice of October is open.' }] },
 )
 export type WorkspaceView = Static<typeof Workspace>
 export type WorkspaceInput = Static<typeof WorkspaceInput>

@@ -84,20 +84,41 @@ Examples:
       })
     })
 
-  for (const [verb, disabled, description] of [
-    ['disable', true, 'Keep a person from signing in; their sessions end at once.'],
-    ['enable', false, 'Let a disabled person sign in again.'],
-  ] as const) {
-    withData(user.command(verb).description(description).argument('<email>'))
-      .addHelpText('after', `\nExamples:\n  bailiwick user ${verb} ada@example.com`)
-      .action(async (email: string, flags: SettingFlags) => {
-        await withHub(readConfig(flags), async hub => {
-          const { setDisabled } = await import('../access/users')
-          await setDisabled(hub, await userOf(hub, email), disabled, byOperator)
-          console.log(`${email} is ${verb}d.`)
-        })
+  withData(user.command('disable').description('Keep a person from signing in; their sessions end at once.').argument('<email>'))
+    .option('--force', 'even if a workspace is left without an owner who can sign in')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  bailiwick user disable ada@example.com\n  bailiwick user disable ada@example.com --force',
+    )
+    .action(async (email: string, flags: SettingFlags & { force?: boolean }) => {
+      await withHub(readConfig(flags), async hub => {
+        const { setDisabled } = await import('../access/users')
+        const found = await userOf(hub, email)
+        await warnOfLastOwner(hub, found, flags.force ?? false)
+        await setDisabled(hub, found, true, byOperator)
+        console.log(`${email} is disabled.`)
       })
-  }
+    })
+
+  withData(user.command('enable').description('Let a disabled person sign in again.').argument('<email>'))
+    .addHelpText('after', '\nExamples:\n  bailiwick user enable ada@example.com')
+    .action(async (email: string, flags: SettingFlags) => {
+      await withHub(readConfig(flags), async hub => {
+        const { setDisabled } = await import('../access/users')
+        await setDisabled(hub, await userOf(hub, email), false, byOperator)
+        console.log(`${email} is enabled.`)
+      })
+    })
+}
+
+/** @throws Failure without --force when workspaces are left that nobody can manage */
+async function warnOfLastOwner(hub: Hub, user: User, force: boolean): Promise<void> {
+  const { ownedAlone } = await import('../access/ranks')
+  const left = (await ownedAlone(hub.read, user.id)).join(', ')
+  if (left === '') return
+  const warning = `${user.email} is the last owner who can sign in of: ${left}.`
+  if (!force) throw new Failure(`${warning} Make somebody else an owner first, or disable them all the same with --force.`)
+  console.error(`Warning: ${warning}`)
 }
 
 async function userOf(hub: Hub, email: string): Promise<User> {

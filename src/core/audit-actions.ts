@@ -4,6 +4,7 @@ import { auditStreamActions } from './audit-actions/audit-streams'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
 import { noticeActions } from './audit-actions/notices'
+import { peopleActions } from './audit-actions/people'
 import { webhookActions } from './audit-actions/webhooks'
 
 export type { AuditActionEntry } from './audit-actions/entry'
@@ -14,6 +15,7 @@ const entries = [
   ...auditStreamActions,
   ...heartbeatActions,
   ...noticeActions,
+  ...peopleActions,
   ...webhookActions,
 ] as const
 

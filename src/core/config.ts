@@ -93,6 +93,12 @@ export const settings = {
     'Wrong credentials one address may send in a minute before it is asked to wait.',
     readCount(1, 1_000_000),
   ),
+  signUp: setting(
+    'BAILIWICK_SIGN_UP',
+    'invitation',
+    'Who may make a login of their own: closed (nobody), invitation (who was invited to a workspace) or open (anyone).',
+    oneOf('closed', 'invitation', 'open'),
+  ),
   pingBodyLimit: setting(
     'BAILIWICK_PING_BODY_LIMIT',
     '100000',

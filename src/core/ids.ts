@@ -5,6 +5,7 @@ export type IdPrefix =
   | 'ws'
   | 'usr'
   | 'tok'
+  | 'inv'
   | 'zone'
   | 'rec'
   | 'tmpl'

@@ -19,6 +19,8 @@ export const problemKinds = {
   plan_limit_reached: [403, 'Plan limit reached'],
   plan_no_api_access: [403, 'The plan has no API access'],
   setup_closed: [403, 'Setup is closed'],
+  sign_up_closed: [403, 'Sign-up is closed'],
+  workspace_suspended: [403, 'The workspace is suspended'],
   not_found: [404, 'Not found'],
   method_not_allowed: [405, 'Method not allowed'],
   conflict: [409, 'Conflict'],

@@ -35,6 +35,7 @@ let refreshing = null
 
 async function start() {
   try {
+    if (location.pathname === '/invite') return await showInvite()
     const me = await call('GET', '/users/me')
     if (location.pathname !== '/') history.replaceState(null, '', '/')
     await showHome(me)
@@ -46,13 +47,14 @@ async function start() {
       return start()
     }
     const { open } = await call('GET', '/setup').catch(() => ({ open: false }))
-    return open ? showSetup() : showLogin()
+    if (open) return showSetup()
+    return location.pathname === '/sign-up' ? showSignUp() : showLogin()
   }
 }
 
 function show(id, path) {
   clearInterval(refreshing)
-  for (const one of ['setup', 'login', 'home']) byId(one).hidden = one !== id
+  for (const one of ['setup', 'login', 'sign-up', 'invite', 'home']) byId(one).hidden = one !== id
   byId('who').hidden = id !== 'home'
   byId('failure').hidden = true
   if (location.pathname !== path) history.replaceState(null, '', path + (path === '/setup' ? location.hash : ''))
@@ -71,6 +73,62 @@ function showLogin() {
   show('login', '/login')
   document.title = 'Sign in · Bailiwick'
   byId('login-email').focus()
+  void offerSignUp()
+}
+
+async function offerSignUp() {
+  const { open } = await call('GET', '/sign-up').catch(() => ({ open: false }))
+  byId('to-sign-up').hidden = !open
+  return open
+}
+
+async function showSignUp() {
+  if (!(await offerSignUp())) return showLogin()
+  show('sign-up', '/sign-up')
+  document.title = 'Make a login · Bailiwick'
+  byId('sign-up-name').focus()
+}
+
+// The code is behind #: it reaches the hub in bodies alone, never in an address that is logged.
+const inviteCode = () => location.hash.slice(1)
+
+async function showInvite() {
+  show('invite', '/invite')
+  document.title = 'Invitation · Bailiwick'
+  for (const id of ['invite-gone', 'invite-open', 'invite-other']) byId(id).hidden = true
+  let invitation
+  try {
+    invitation = await call('POST', '/invitations/preview', { code: inviteCode() })
+  } catch (error) {
+    if (!(error instanceof Refused)) return fail(error)
+    byId('invite-gone').textContent = error.message
+    byId('invite-gone').hidden = false
+    return
+  }
+  const me = await ownUser()
+  byId('invite-title').textContent = `Join ${invitation.workspace}`
+  byId('invite-email').textContent = invitation.email
+  byId('invite-for').textContent = invitation.email
+  byId('invite-login').value = invitation.email
+  byId('invite-role').textContent = invitation.role
+  byId('invite-end').replaceChildren(time(invitation.expires_at, ''))
+  byId('invite-who').textContent = me?.email ?? ''
+  byId('invite-fields').hidden = me !== null
+  const other = me !== null && me.email !== invitation.email
+  byId('invite-other').hidden = !other
+  byId('invite-open').hidden = other
+  if (me === null) byId('invite-name').focus()
+}
+
+/** The user who is signed in, or null. */
+async function ownUser() {
+  sessionStorage.removeItem(chosenWorkspace)
+  try {
+    return await call('GET', '/users/me')
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return null
+    throw error
+  }
 }
 
 async function showHome(me) {
@@ -245,6 +303,34 @@ onSubmit('login', async (input, form) => {
   await start()
 })
 
+onSubmit('sign-up', async (input, form) => {
+  await call('POST', '/sign-up', input)
+  const { email, password } = input
+  form.reset()
+  try {
+    await call('POST', '/sessions', { email, password })
+  } catch (error) {
+    // There was such a login before, and the sign-up made nothing. The answer does not say so, and neither does this.
+    if (!(error instanceof Refused) || error.status !== 401) throw error
+    showLogin()
+    byId('login-email').value = email
+    const summary = document.querySelector('form[data-form="login"] .wrong')
+    summary.textContent = 'If you have a login with this e-mail, sign in with its password.'
+    summary.hidden = false
+    return
+  }
+  await start()
+})
+
+onSubmit('invite', async (input, form) => {
+  const code = inviteCode()
+  const session = await call('POST', '/invitations/accept', byId('invite-fields').hidden ? { code } : { code, ...input })
+  form.reset()
+  sessionStorage.setItem(chosenWorkspace, session.workspace_id)
+  history.replaceState(null, '', '/')
+  await start()
+})
+
 onSubmit('token', async (input, form) => {
   const { token } = await call('POST', '/tokens', input)
   form.reset()
@@ -268,6 +354,15 @@ byId('workspace').addEventListener('change', event => {
   void start()
 })
 
+byId('invite-sign-out').addEventListener('click', async () => {
+  try {
+    await call('DELETE', '/sessions')
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 401) return fail(error)
+  }
+  await showInvite()
+})
+
 byId('sign-out').addEventListener('click', async () => {
   try {
     await call('DELETE', '/sessions')
@@ -278,6 +373,11 @@ byId('sign-out').addEventListener('click', async () => {
   byId('new-token-value').value = ''
   byId('new-token').hidden = true
   showLogin()
+})
+
+// Another link pasted into the same tab loads nothing anew.
+addEventListener('hashchange', () => {
+  if (location.pathname === '/invite') void start()
 })
 
 void start()

@@ -11,6 +11,7 @@ import heartbeats from './heartbeats.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
+import people from './people.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
@@ -34,6 +35,7 @@ export const pages: readonly Page[] = [
   page('getting-started', gettingStarted),
   page('api', api),
   page('tokens', tokens),
+  page('people', people),
   page('plans', plans),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),

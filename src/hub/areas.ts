@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
-import { sessionRoutes, setupRoutes, tokenRoutes } from '../access/routes'
+import { sessionRoutes, setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
+import { invitationRoutes, memberRoutes } from '../access/member-routes'
 import { workspaceRoutes } from '../access/workspace-routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
@@ -15,7 +16,10 @@ import { webhookRoutes } from '../features/webhooks/routes'
 export const apiAreas: readonly AnyElysia[] = [
   setupRoutes,
   sessionRoutes,
+  signUpRoutes,
   tokenRoutes,
+  memberRoutes,
+  invitationRoutes,
   workspaceRoutes,
   limitRoutes,
   heartbeatRoutes,

@@ -82,7 +82,14 @@ const shared: Record<number, Shared> = {
     name: 'Forbidden',
     says: 'The caller may not do this.',
     headers: [],
-    codes: ['insufficient_permission', 'address_not_allowed', 'narrowed_token', 'origin_not_allowed', 'plan_no_api_access'],
+    codes: [
+      'insufficient_permission',
+      'address_not_allowed',
+      'narrowed_token',
+      'origin_not_allowed',
+      'plan_no_api_access',
+      'workspace_suspended',
+    ],
   },
   404: {
     name: 'NotFound',

@@ -26,6 +26,8 @@ const files: Record<string, HeldFile | (() => Promise<HeldFile>)> = {
   '/': dashboard,
   '/setup': dashboard,
   '/login': dashboard,
+  '/sign-up': dashboard,
+  '/invite': dashboard,
   '/swagger': page(referencePage as unknown as string),
   '/assets/app.js': new HeldFile(dashboardScript, script),
   '/assets/style.css': new HeldFile(dashboardStyle, style),

@@ -1,6 +1,7 @@
 import { cron } from '@elysiajs/cron'
 import { Elysia } from 'elysia'
 import { pruneKeys } from '../access/idempotency'
+import { pruneInvitations } from '../access/invitations'
 import { flushUses } from '../access/last-use'
 import { limiterOf } from '../access/limiter'
 import { pruneSessions } from '../access/sessions'
@@ -45,6 +46,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'watch-excesses', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
+    { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },

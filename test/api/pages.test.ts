@@ -7,6 +7,8 @@ const addresses = [
   '/',
   '/setup',
   '/login',
+  '/sign-up',
+  '/invite',
   '/docs',
   ...pages.map(page => `/docs/${page.slug}`),
   ...Object.keys(problemKinds).map(code => `/problems/${code}`),

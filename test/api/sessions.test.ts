@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { memberships, roles, type Role } from '../../src/access/tables'
-import { addUser, findUser, setDisabled, setPassword } from '../../src/access/users'
+import { addUser, findUser, membershipOf, setDisabled, setPassword } from '../../src/access/users'
 import { record } from '../../src/core/change'
 import { auditEntries } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
@@ -95,8 +95,7 @@ test('Bailiwick-Workspace picks among the user’s workspaces, and the last one 
     expect([refused.status, refused.body.code]).toEqual([404, 'not_found'])
   }
   await record(w.hub, async tx => {
-    const created = { userId: user.id, createdAt: w.clock.now() }
-    await tx.insert(memberships).values({ workspaceId: w.rival.workspaceId, role: 'viewer', ...created })
+    await tx.insert(memberships).values(membershipOf(w.rival.workspaceId, user.id, 'viewer', w.clock.now()))
     return { result: undefined }
   })
   const beat = (await w.rival.call('POST', '/v1/heartbeats', { name: 'rivals', schedule })).body

@@ -295,7 +295,17 @@ describe('users from the command line', () => {
     expect(await signIn('correct horse battery')).toBe(401)
     expect(await signIn('another horse battery')).toBe(201)
 
-    expect((await here.run(['user', 'disable', 'ada@example.com'])).code).toBe(0)
+    const alone = 'ada@example.com is the last owner who can sign in of: default.'
+    expect(await here.run(['user', 'disable', 'ada@example.com'])).toMatchObject({
+      code: 1,
+      err: `${alone} Make somebody else an owner first, or disable them all the same with --force.\n`,
+    })
+    expect(await signIn('another horse battery')).toBe(201)
+    expect(await here.run(['user', 'disable', 'ada@example.com', '--force'])).toMatchObject({
+      code: 0,
+      out: 'ada@example.com is disabled.\n',
+      err: `Warning: ${alone}\n`,
+    })
     expect(await signIn('another horse battery')).toBe(401)
     expect((await here.run(['user', 'enable', 'ada@example.com'])).code).toBe(0)
     expect(await signIn('another horse battery')).toBe(201)

@@ -1,5 +1,5 @@
 import { eq, inArray } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
+import { workspaces as workspaceRows } from '../../access/tables'
 import { locking } from '../../core/db/dialect'
 import { events } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
@@ -15,7 +15,7 @@ import { heldStill, obstacleOf } from './standing'
 import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
-type Policy = typeof workspaces.$inferSelect.networkPolicy
+type Policy = typeof workspaceRows.$inferSelect.networkPolicy
 
 /** What is to be done for a job that was claimed, with all that it needs. */
 export type Taken =
@@ -24,10 +24,13 @@ export type Taken =
   | { next: 'set aside'; delivery: Delivery }
   /** Its event was deleted. */
   | { next: 'expire'; delivery: Delivery }
-  /** The endpoint's limit of tries a second puts it off. */
+  /** The endpoint's limit of tries a second puts it off, or the workspace is suspended. */
   | { next: 'wait'; job: JobDraft }
 
 type Job = ClaimedJob<DeliverPayload>
+
+// Looked at again this often while the workspace is suspended; when it is resumed, nobody has to be told what waits.
+const suspendedPauseMs = 5 * 60_000
 
 /**
  * Reads what the tries of a claim need, all at once, and marks those that go out as in flight; a resend is refused until the try
@@ -40,11 +43,18 @@ export async function takeDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): Pr
   const standing = await standingDeliveries(tx, jobs)
   const open = standing.filter(({ delivery }) => obstacleOf(endpoints.get(delivery.endpointId)) === null)
   const bodies = await bodiesOf(tx, open)
-  const policies = await policiesOf(tx, open)
+  const workspaces = await workspacesOf(tx, standing)
   const now = hub.clock.now()
   const going: string[] = []
   for (const { job, delivery } of standing) {
     const endpoint = endpoints.get(delivery.endpointId)
+    const workspace = workspaces.get(delivery.workspaceId)!
+    if (workspace.suspendedAt !== null) {
+      const at = now + suspendedPauseMs
+      await putOff(tx, delivery, at)
+      taken.set(job.id, { next: 'wait', job: deliverJobFor(delivery, at, job.payload) })
+      continue
+    }
     if (!endpoint || obstacleOf(endpoint) !== null) {
       taken.set(job.id, { next: 'set aside', delivery })
       continue
@@ -61,7 +71,7 @@ export async function takeDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): Pr
     }
     going.push(delivery.id)
     const begun = await loggedLoss(tx, delivery, endpoint, job.payload)
-    taken.set(job.id, { next: 'post', delivery: begun, endpoint, body, policy: policies.get(delivery.workspaceId)! })
+    taken.set(job.id, { next: 'post', delivery: begun, endpoint, body, policy: workspace.networkPolicy })
   }
   if (going.length > 0) {
     await tx
@@ -130,14 +140,16 @@ async function bodiesOf(tx: Tx, open: { delivery: Delivery }[]): Promise<Map<str
   return new Map(rows.map(row => [row.id, row.body]))
 }
 
-async function policiesOf(tx: Tx, open: { delivery: Delivery }[]): Promise<Map<string, Policy>> {
-  const ids = [...new Set(open.map(({ delivery }) => delivery.workspaceId))]
+type Workspace = Pick<typeof workspaceRows.$inferSelect, 'id' | 'networkPolicy' | 'suspendedAt'>
+
+async function workspacesOf(tx: Tx, standing: { delivery: Delivery }[]): Promise<Map<string, Workspace>> {
+  const ids = [...new Set(standing.map(({ delivery }) => delivery.workspaceId))]
   if (ids.length === 0) return new Map()
   const rows = await tx
-    .select({ id: workspaces.id, policy: workspaces.networkPolicy })
-    .from(workspaces)
-    .where(inArray(workspaces.id, ids))
-  return new Map(rows.map(row => [row.id, row.policy]))
+    .select({ id: workspaceRows.id, networkPolicy: workspaceRows.networkPolicy, suspendedAt: workspaceRows.suspendedAt })
+    .from(workspaceRows)
+    .where(inArray(workspaceRows.id, ids))
+  return new Map(rows.map(row => [row.id, row]))
 }
 
 /**
@@ -154,9 +166,10 @@ async function waitForTurn(
   if (endpoint.maxPerSecond === null || payload.turn || payload.manual) return null
   const turn = await takeTurn(tx, endpoint.id, now)
   if (turn.at <= now) return null
-  await tx
-    .update(webhookDeliveries)
-    .set({ nextAttemptAt: turn.at })
-    .where(inArray(webhookDeliveries.id, [delivery.id]))
+  await putOff(tx, delivery, turn.at)
   return deliverJobFor(delivery, turn.at, { ...payload, turn: turn.kept })
+}
+
+async function putOff(tx: Tx, { id }: Delivery, nextAttemptAt: number): Promise<void> {
+  await tx.update(webhookDeliveries).set({ nextAttemptAt }).where(eq(webhookDeliveries.id, id))
 }

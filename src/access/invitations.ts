@@ -1,0 +1,249 @@
+import { and, count, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { target } from '../core/audit'
+import { change, record } from '../core/change'
+import { instant } from '../core/clock'
+import { randomBase62, sha256Hex } from '../core/crypto'
+import type { Ctx } from '../core/ctx'
+import { locking } from '../core/db/dialect'
+import type { Tx } from '../core/db/transaction'
+import type { Hub } from '../core/hub'
+import { newId } from '../core/ids'
+import { requireMatch } from '../core/if-match'
+import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
+import { conflict, notFound, Problem, tryAgain } from '../core/problem'
+import { Words, type Page } from '../core/shapes'
+import { invitationStates, type InvitationInput, type InvitationView } from './invitation-shapes'
+import { limiterOf } from './limiter'
+import { holdMembers, refuseAbove } from './ranks'
+import { invitationsMade } from './rate-limits'
+import { invitations, memberships, roles, users } from './tables'
+
+export type InvitationRow = typeof invitations.$inferSelect
+export type MadeInvitation = InvitationView & { code: string; link: string }
+
+const weekSeconds = 7 * 86_400
+/** Most open invitations of a workspace. */
+const mostOpen = 100
+/** Most people of a workspace, those invited included. */
+const mostMembers = 1000
+/** How long invitations that are accepted or expired stay in the list. */
+const keptMs = 90 * 86_400_000
+
+const isPending = (now: unknown) => sql`${invitations.acceptedAt} is null and ${invitations.expiresAt} > ${now}`
+const isExpired = (now: unknown) => sql`${invitations.acceptedAt} is null and ${invitations.expiresAt} <= ${now}`
+
+export const invitationListing: Listing<InvitationRow> = {
+  name: 'invitations',
+  table: invitations as never,
+  id: invitations.id,
+  idOf: row => row.id,
+  owner: invitations.workspaceId,
+  defaultSort: '-id',
+  filters: {
+    status: {
+      schema: Type.Array(Words(invitationStates), {
+        minItems: 1,
+        maxItems: invitationStates.length,
+        description: 'Only invitations that stand so.',
+      }),
+      where: (value, place, now) =>
+        sql`(${sql.join(
+          (value as InvitationView['status'][]).map(word =>
+            word === 'accepted'
+              ? isNotNull(invitations.acceptedAt)
+              : word === 'pending'
+                ? isPending(place(now))
+                : isExpired(place(now)),
+          ),
+          sql` or `,
+        )})`,
+    },
+    role: wordsFilter(invitations.role, roles, 'Only invitations to these roles.'),
+    q: searchFilter([invitations.email], 'Only invitations whose e-mail holds this text.'),
+    ...timeFilters('created_at', invitations.createdAt),
+  },
+  sorts: {
+    created_at: { column: invitations.createdAt, read: row => row.createdAt },
+    expires_at: { column: invitations.expiresAt, read: row => row.expiresAt },
+  },
+}
+
+export const listInvitations = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<InvitationView>> =>
+  listPage(ctx, invitationListing, query, row => invitationView(ctx.hub, row))
+
+/** @throws Problem 404 */
+export async function getInvitation(ctx: Ctx, id: string): Promise<InvitationView> {
+  const [row] = await ctx.hub.read.select().from(invitations).where(isOwn(ctx, id))
+  if (!row) throw notFound('invitation')
+  return invitationView(ctx.hub, row)
+}
+
+/**
+ * Invites a person to the workspace. The code is in the result and nowhere else. Whether there is a login with this e-mail is
+ * not told, nor does it make a difference.
+ * @throws Problem 403 `insufficient_permission` above the caller's own role; 409 for a member, for somebody invited already,
+ *   and when there are too many; 429
+ */
+export async function createInvitation(ctx: Ctx, input: InvitationInput): Promise<MadeInvitation> {
+  countOne(ctx)
+  const { hub, workspaceId } = ctx
+  const email = input.email.trim().toLowerCase()
+  const role = input.role ?? 'member'
+  return await change(ctx, 'account.invitation.create', async tx => {
+    await holdMembers(tx, workspaceId)
+    await refuseAbove(tx, ctx, role)
+    await refuseKnown(tx, ctx, email)
+    await refuseTooMany(tx, ctx)
+    // One that has expired makes way.
+    await tx
+      .delete(invitations)
+      .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.email, email), isNull(invitations.acceptedAt)))
+    const code = newCode()
+    const now = hub.clock.now()
+    const [row] = await tx
+      .insert(invitations)
+      .values({
+        id: newId('inv'),
+        workspaceId,
+        email,
+        role,
+        codeHash: sha256Hex(code),
+        invitedBy: ctx.actor.id,
+        expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
+        acceptedAt: null,
+        acceptedBy: null,
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
+    return { result: withCode(hub, row!, code), target: targetOf(row!), after: invitationView(hub, row!) }
+  })
+}
+
+/**
+ * Gives an invitation a new code and a new end; the code before stops working.
+ * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for one that was accepted, 429
+ */
+export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_seconds?: number }): Promise<MadeInvitation> {
+  countOne(ctx)
+  const { hub } = ctx
+  return await change(ctx, 'account.invitation.renew', async tx => {
+    const row = await invitationOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    await refuseAbove(tx, ctx, row.role)
+    if (row.acceptedAt !== null) throw conflict('The invitation was accepted.')
+    const code = newCode()
+    const now = hub.clock.now()
+    const [after] = await tx
+      .update(invitations)
+      .set({
+        codeHash: sha256Hex(code),
+        invitedBy: ctx.actor.id,
+        expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
+        version: row.version + 1,
+        updatedAt: now,
+      })
+      .where(eq(invitations.id, id))
+      .returning()
+    return {
+      result: withCode(hub, after!, code),
+      target: targetOf(row),
+      before: invitationView(hub, row),
+      after: invitationView(hub, after!),
+    }
+  })
+}
+
+/** Withdraws an invitation, or takes one that is over out of the list. @throws Problem 404, 412 */
+export async function deleteInvitation(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'account.invitation.delete', async tx => {
+    const row = await invitationOf(tx, ctx, id)
+    requireMatch(ctx, row)
+    await tx.delete(invitations).where(eq(invitations.id, id))
+    return { result: undefined, target: targetOf(row), before: invitationView(ctx.hub, row) }
+  })
+}
+
+/** Deletes invitations that were over long ago. */
+export async function pruneInvitations(hub: Hub): Promise<void> {
+  const before = hub.clock.now() - keptMs
+  await record(hub, async tx => {
+    await tx.delete(invitations).where(or(lt(invitations.expiresAt, before), lt(invitations.acceptedAt, before)))
+    return { result: undefined }
+  })
+}
+
+/** Each is a message to somebody, and a workspace must not send them by the thousand. @throws Problem 429 */
+function countOne(ctx: Ctx): void {
+  const verdict = limiterOf(ctx.hub).take([invitationsMade(ctx.workspaceId)], ctx.hub.clock.now())
+  if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
+}
+
+async function refuseKnown(tx: Tx, ctx: Ctx, email: string): Promise<void> {
+  const [member] = await tx
+    .select({ id: users.id })
+    .from(users)
+    .innerJoin(memberships, eq(memberships.userId, users.id))
+    .where(and(eq(users.email, email), eq(memberships.workspaceId, ctx.workspaceId)))
+  if (member) throw new Problem('already_exists', `${email} is a member of this workspace already.`)
+  const [open] = await tx
+    .select({ id: invitations.id })
+    .from(invitations)
+    .where(and(eq(invitations.email, email), isOpen(ctx)))
+  if (open) throw new Problem('already_exists', `${email} is invited already; renew ${open.id} for a new code.`)
+}
+
+async function refuseTooMany(tx: Tx, ctx: Ctx): Promise<void> {
+  const [open] = await tx.select({ n: count() }).from(invitations).where(isOpen(ctx))
+  const [members] = await tx.select({ n: count() }).from(memberships).where(eq(memberships.workspaceId, ctx.workspaceId))
+  if (open!.n >= mostOpen) throw conflict(`There are ${mostOpen} open invitations, which is the most; withdraw some first.`)
+  if (open!.n + members!.n >= mostMembers)
+    throw conflict(`A workspace has ${mostMembers} members at most, those who are invited included.`)
+}
+
+const isOpen = (ctx: Ctx) =>
+  and(
+    eq(invitations.workspaceId, ctx.workspaceId),
+    isNull(invitations.acceptedAt),
+    gt(invitations.expiresAt, ctx.hub.clock.now()),
+  )
+
+const isOwn = (ctx: Ctx, id: string) => and(eq(invitations.id, id), eq(invitations.workspaceId, ctx.workspaceId))
+
+/** An invitation of the workspace, held until the change is done. @throws Problem 404 */
+async function invitationOf(tx: Tx, ctx: Ctx, id: string): Promise<InvitationRow> {
+  const [row] = await locking(tx.select().from(invitations).where(isOwn(ctx, id)))
+  if (!row) throw notFound('invitation')
+  return row
+}
+
+/** 32 random base62 characters hold 190 bits: nobody guesses one, so its plain hash is what is looked up. */
+const newCode = () => `bw_inv_${randomBase62(32)}`
+
+/** The invitation as the audit log names it. */
+export const targetOf = (row: InvitationRow) => target('invitation', { id: row.id, name: row.email })
+
+const withCode = (hub: Hub, row: InvitationRow, code: string): MadeInvitation => ({
+  ...invitationView(hub, row),
+  code,
+  // Behind #, so that it is in no log and in no Referer header.
+  link: `${hub.baseUrl}/invite#${code}`,
+})
+
+function invitationView(hub: Hub, row: InvitationRow): InvitationView {
+  return {
+    id: row.id,
+    email: row.email,
+    role: row.role,
+    status: row.acceptedAt !== null ? 'accepted' : row.expiresAt > hub.clock.now() ? 'pending' : 'expired',
+    invited_by: row.invitedBy,
+    expires_at: instant(row.expiresAt),
+    accepted_at: instant(row.acceptedAt),
+    accepted_by: row.acceptedBy,
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
+  }
+}

@@ -1,0 +1,150 @@
+import { Type } from '@sinclair/typebox'
+import { and, count, eq, isNull, sql } from 'drizzle-orm'
+import { target } from '../core/audit'
+import { change } from '../core/change'
+import { instant } from '../core/clock'
+import type { Ctx } from '../core/ctx'
+import { locking } from '../core/db/dialect'
+import type { Reader, Tx } from '../core/db/transaction'
+import { requireMatch } from '../core/if-match'
+import { listPage, timeFilters, wordsFilter, type Listing } from '../core/list'
+import { notFound } from '../core/problem'
+import type { Page } from '../core/shapes'
+import { forgetCallers } from './callers'
+import { withdrawInvitations } from './invitation-rows'
+import type { MemberPatch, MemberView } from './member-shapes'
+import { holdMembers, refuseAbove, refuseLastOwner } from './ranks'
+import { memberships, roles, sessions, tokens, users } from './tables'
+
+type Row = typeof memberships.$inferSelect
+
+export const memberListing: Listing<Row> = {
+  name: 'members',
+  table: memberships as never,
+  id: memberships.userId,
+  idOf: row => row.userId,
+  owner: memberships.workspaceId,
+  defaultSort: 'id',
+  filters: {
+    role: wordsFilter(memberships.role, roles, 'Only members with these roles.'),
+    q: {
+      schema: Type.String({ minLength: 1, maxLength: 100, description: 'Only members whose name or e-mail holds this text.' }),
+      where(value, place) {
+        const pattern = `%${(value as string).toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+        return sql`exists (select 1 from ${users} where ${users.id} = ${memberships.userId}
+          and (lower(${users.name}) like ${place(pattern)} escape '\\' or ${users.email} like ${place(pattern)} escape '\\'))`
+      },
+    },
+    ...timeFilters('joined_at', memberships.createdAt),
+  },
+  sorts: { joined_at: { column: memberships.createdAt, read: row => row.createdAt } },
+}
+
+export const listMembers = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<MemberView>> =>
+  listPage(ctx, memberListing, query, row => memberView(ctx.hub.read, row))
+
+/** @throws Problem 404 */
+export async function getMember(ctx: Ctx, userId: string): Promise<MemberView> {
+  const [row] = await ctx.hub.read.select().from(memberships).where(isMember(ctx, userId))
+  if (!row) throw notFound('member')
+  return await memberView(ctx.hub.read, row)
+}
+
+/**
+ * Gives a member another role. Invitations they made that their new role could not make are withdrawn.
+ * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for the last owner
+ */
+export function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Promise<MemberView> {
+  return change(ctx, 'account.member.update', async tx => {
+    const row = await memberOf(tx, ctx, userId)
+    requireMatch(ctx, row)
+    const before = await memberView(tx, row)
+    const { role } = patch
+    const told = target('user', before)
+    if (role === undefined || role === row.role) return { result: before, target: told, before, after: before }
+    await refuseAbove(tx, ctx, row.role, role)
+    if (row.role === 'owner') await refuseLastOwner(tx, ctx.workspaceId, userId)
+    const [after] = await tx
+      .update(memberships)
+      .set({ role, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .where(isMember(ctx, userId))
+      .returning()
+    const withdrawn = await withdrawInvitations(tx, { invitedBy: userId, workspaceId: ctx.workspaceId, beyond: role })
+    const view = await memberView(tx, after!)
+    return { result: view, target: told, before, after: view, reason: withdrawn > 0 ? invitationsOf(withdrawn) : null }
+  })
+}
+
+/**
+ * Takes somebody out of the workspace: what they do next is refused, sessions that were last here end, and invitations they
+ * made are withdrawn. API tokens they made belong to the workspace and stay, unless they are to be revoked too.
+ * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for the last owner
+ */
+export async function removeMember(ctx: Ctx, userId: string, options: { revokeTokens: boolean }): Promise<void> {
+  const { workspaceId } = ctx
+  await change(ctx, 'account.member.remove', async tx => {
+    const row = await memberOf(tx, ctx, userId)
+    requireMatch(ctx, row)
+    await refuseAbove(tx, ctx, row.role)
+    if (row.role === 'owner') await refuseLastOwner(tx, workspaceId, userId)
+    const before = await memberView(tx, row)
+    await tx.delete(memberships).where(isMember(ctx, userId))
+    await tx.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.workspaceId, workspaceId)))
+    const withdrawn = await withdrawInvitations(tx, { invitedBy: userId, workspaceId })
+    if (options.revokeTokens) await revokeTokensOf(tx, ctx, userId)
+    const left =
+      before.tokens === 0
+        ? ''
+        : options.revokeTokens
+          ? `The API tokens they made were revoked (${before.tokens}).`
+          : `API tokens they made go on working (${before.tokens}).`
+    return {
+      result: undefined,
+      target: target('user', before),
+      before,
+      reason: [left, withdrawn > 0 ? invitationsOf(withdrawn) : ''].filter(Boolean).join(' ') || null,
+    }
+  })
+  forgetCallers(ctx.hub)
+}
+
+const invitationsOf = (withdrawn: number) => `Open invitations they made were withdrawn (${withdrawn}).`
+
+/** A member of the workspace, held with all others until the change is done. @throws Problem 404 */
+async function memberOf(tx: Tx, ctx: Ctx, userId: string): Promise<Row> {
+  await holdMembers(tx, ctx.workspaceId)
+  const [row] = await locking(tx.select().from(memberships).where(isMember(ctx, userId)))
+  if (!row) throw notFound('member')
+  return row
+}
+
+async function revokeTokensOf(tx: Tx, ctx: Ctx, userId: string): Promise<void> {
+  const now = ctx.hub.clock.now()
+  await tx
+    .update(tokens)
+    .set({ revokedAt: now, version: sql`${tokens.version} + 1`, updatedAt: now })
+    .where(liveTokensOf(ctx.workspaceId, userId))
+}
+
+const isMember = (ctx: Ctx, userId: string) => and(eq(memberships.workspaceId, ctx.workspaceId), eq(memberships.userId, userId))
+
+const liveTokensOf = (workspaceId: string, userId: string) =>
+  and(eq(tokens.workspaceId, workspaceId), eq(tokens.createdBy, userId), isNull(tokens.revokedAt))
+
+async function memberView(read: Reader, row: Row): Promise<MemberView> {
+  const [user] = await read.select().from(users).where(eq(users.id, row.userId))
+  const [made] = await read.select({ n: count() }).from(tokens).where(liveTokensOf(row.workspaceId, row.userId))
+  return {
+    id: row.userId,
+    name: user!.name,
+    email: user!.email,
+    role: row.role,
+    disabled: user!.disabledAt !== null,
+    tokens: made!.n,
+    joined_at: instant(row.createdAt),
+    last_seen_at: instant(row.seenAt),
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
+  }
+}

@@ -1,0 +1,77 @@
+import { and, count, eq, isNull, ne } from 'drizzle-orm'
+import type { Ctx } from '../core/ctx'
+import { locking } from '../core/db/dialect'
+import type { Reader, Tx } from '../core/db/transaction'
+import { conflict, Problem } from '../core/problem'
+import { memberships, roles, users, workspaces, type Role } from './tables'
+
+/** Whether a role reaches as far as another. */
+export const reaches = (role: Role, other: Role): boolean => roles.indexOf(role) <= roles.indexOf(other)
+
+/** Roles that may invite and remove people. */
+export const managing: readonly Role[] = ['owner', 'admin']
+
+/**
+ * The role whose powers the caller has. A token acts as an admin at most, since an admin can make any token; the operator's
+ * powers reach as far as an owner's.
+ */
+async function roleOf(tx: Tx, ctx: Ctx): Promise<Role> {
+  if (ctx.operator) return 'owner'
+  if (ctx.actor.type !== 'user') return 'admin'
+  const [row] = await tx
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(and(eq(memberships.workspaceId, ctx.workspaceId), eq(memberships.userId, ctx.actor.id)))
+  return row?.role ?? 'viewer'
+}
+
+/** Nobody gives, takes or touches a role above their own. @throws Problem 403 `insufficient_permission` */
+export async function refuseAbove(tx: Tx, ctx: Ctx, ...touched: Role[]): Promise<void> {
+  const own = await roleOf(tx, ctx)
+  const above = touched.find(role => !reaches(own, role))
+  if (!above) return
+  const who = ctx.actor.type === 'user' ? `Your role is ${own}` : 'A token acts as an admin at most'
+  throw new Problem('insufficient_permission', `${who}: only an ${above} gives, takes or changes the role ${above}.`, {
+    members: { required_role: above },
+  })
+}
+
+/** Holds who belongs to a workspace until the transaction ends, so that of two owners who remove each other one stays. */
+export async function holdMembers(tx: Tx, workspaceId: string): Promise<void> {
+  await locking(tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, workspaceId)))
+}
+
+/** Whether no other owner of the workspace can sign in. */
+async function isLastOwner(read: Reader, workspaceId: string, userId: string): Promise<boolean> {
+  const [row] = await read
+    .select({ n: count() })
+    .from(memberships)
+    .innerJoin(users, eq(users.id, memberships.userId))
+    .where(
+      and(
+        eq(memberships.workspaceId, workspaceId),
+        eq(memberships.role, 'owner'),
+        ne(memberships.userId, userId),
+        isNull(users.disabledAt),
+      ),
+    )
+  return row!.n === 0
+}
+
+/** @throws Problem 409 */
+export async function refuseLastOwner(tx: Tx, workspaceId: string, userId: string): Promise<void> {
+  if (await isLastOwner(tx, workspaceId, userId))
+    throw conflict('This is the last owner who can sign in; make somebody else an owner first.')
+}
+
+/** Names of the workspaces of which a user is the last owner who can sign in. */
+export async function ownedAlone(read: Reader, userId: string): Promise<string[]> {
+  const owned = await read
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(and(eq(memberships.userId, userId), eq(memberships.role, 'owner')))
+    .orderBy(workspaces.name)
+  const alone = await Promise.all(owned.map(one => isLastOwner(read, one.id, userId)))
+  return owned.filter((_, place) => alone[place]).map(one => one.name)
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { setupToken } from '../../src/access/users'
+import { users, workspaces } from '../../src/access/tables'
+import { auditEntries } from '../../src/core/db/tables'
+import { addPerson, password, signedIn } from '../support/people'
+import { addWorkspace, world, type World } from '../support/world'
+
+const input = { email: 'grace@example.com', name: 'Grace', password, workspace_name: 'hopper' }
+const signUp = ({ stranger }: World, given: object = {}, ip = '192.0.2.7') =>
+  stranger.call('POST', '/v1/sign-up', { ...input, ...given }, { 'x-forwarded-for': ip })
+
+async function opened(env: Record<string, string> = {}) {
+  const w = await world({ BAILIWICK_SIGN_UP: 'open', BAILIWICK_TRUSTED_PROXIES: '127.0.0.1', ...env })
+  await addPerson(w.hub, w.acme.workspaceId, 'owner', 'ada@example.com')
+  return w
+}
+
+test('where sign-up is open anyone makes a login and a workspace on the default plan', async () => {
+  const w = await opened()
+  expect((await w.stranger.call('GET', '/v1/sign-up')).body).toEqual({ mode: 'open', open: true })
+  const made = await signUp(w, { email: 'Grace@Example.com' })
+  expect([made.status, made.body, made.headers.get('set-cookie')]).toEqual([
+    202,
+    { email: input.email, sign_in_url: 'http://127.0.0.1:8484/login' },
+    null,
+  ])
+  const call = await signedIn(w, input.email)
+  const me = (await call('GET', '/v1/users/me')).body
+  expect(me).toMatchObject({ name: 'Grace', operator: false, workspaces: [{ name: 'hopper', role: 'owner' }] })
+  const own = (await call('GET', `/v1/workspaces/${me.workspaces[0].id}`)).body
+  expect(own).toMatchObject({ plan: 'free', operator: false, network_policy: { allow_private: false, allow_ranges: [] } })
+  const log = (await call('GET', '/v1/audit-events?action=account.sign_up.create')).body.data
+  expect(log.map((one: any) => [one.outcome, one.actor.id, one.changes.after.plan])).toEqual([['success', me.id, 'free']])
+})
+
+test.each(['invitation', 'closed'])('with the mode %s nobody signs up', async mode => {
+  const w = await world({ BAILIWICK_SIGN_UP: mode })
+  await addPerson(w.hub, w.acme.workspaceId, 'owner', 'ada@example.com')
+  expect((await w.stranger.call('GET', '/v1/sign-up')).body).toEqual({ mode, open: false })
+  const refused = await signUp(w)
+  expect([refused.status, refused.body.code, refused.body.mode]).toEqual([403, 'sign_up_closed', mode])
+  expect(await w.hub.read.select().from(users).where(eq(users.email, input.email))).toEqual([])
+})
+
+test('invited people alone, unless the operator says otherwise', async () => {
+  expect((await (await world()).stranger.call('GET', '/v1/sign-up')).body.mode).toBe('invitation')
+})
+
+test('before the first user was made nobody signs up, or the setup link would be worth nothing', async () => {
+  const w = await world({ BAILIWICK_SIGN_UP: 'open' })
+  expect((await w.stranger.call('GET', '/v1/sign-up')).body).toEqual({ mode: 'open', open: false })
+  expect((await signUp(w)).body.code).toBe('sign_up_closed')
+  const owner = { email: 'ada@example.com', password, name: 'Ada' }
+  expect((await w.stranger.call('POST', '/v1/setup', { ...owner, token: await setupToken(w.hub) })).status).toBe(201)
+  expect((await signUp(w)).status).toBe(202)
+})
+
+test('a login that exists is answered like one that does not, stays as it was, and its workspace learns of it', async () => {
+  const w = await opened()
+  const fresh = await signUp(w)
+  const known = await signUp(w, { email: 'ADA@example.com', password: 'another horse battery', workspace_name: 'elsewhere' })
+  expect([known.status, Object.keys(known.body), known.headers.get('set-cookie')]).toEqual([202, Object.keys(fresh.body), null])
+  expect(await w.hub.read.select().from(workspaces).where(eq(workspaces.name, 'elsewhere'))).toEqual([])
+  await signedIn(w, 'ada@example.com')
+  const rows = await w.hub.read.select().from(auditEntries).where(eq(auditEntries.action, 'account.sign_up.create'))
+  expect(rows.map(row => [row.workspaceId === w.acme.workspaceId, row.outcome]).sort()).toEqual([
+    [false, 'success'],
+    [true, 'failure'],
+  ])
+})
+
+test('the answer for a login that exists takes as long as that for one that does not', async () => {
+  const w = await opened()
+  const took = async (n: number, email: string) => {
+    const start = performance.now()
+    expect((await signUp(w, { email }, `192.0.2.${n}`)).status).toBe(202)
+    return performance.now() - start
+  }
+  await took(1, 'warm@example.com')
+  const known: number[] = []
+  const fresh: number[] = []
+  for (let n = 2; n < 12; n++) {
+    known.push(await took(n, 'ada@example.com'))
+    fresh.push(await took(n, `${n}@example.com`))
+  }
+  // Both hash the password, which is the dear part: without it one would be ten times the other.
+  const median = (list: number[]) => list.sort((a, b) => a - b)[5]!
+  expect(median(known) / median(fresh)).toBeWithin(0.4, 2.5)
+}, 30_000)
+
+test('a name that is taken gets a number, and two at once get two names', async () => {
+  const w = await opened()
+  await addWorkspace(w.hub, 'hopper', 'pro')
+  const both = await Promise.all([signUp(w, { email: 'a@example.com' }), signUp(w, { email: 'b@example.com' })])
+  expect(both.map(one => one.status)).toEqual([202, 202])
+  const names = (await w.acme.call('GET', '/v1/workspaces?q=hopper&sort=name')).body.data.map((one: any) => one.name)
+  expect(names).toEqual(['hopper', 'hopper 2', 'hopper 3'])
+  await signUp(w, { email: 'c@example.com', workspace_name: 'x'.repeat(100) })
+  await signUp(w, { email: 'd@example.com', workspace_name: 'x'.repeat(100) })
+  expect((await w.acme.call('GET', '/v1/workspaces?q=xxx')).body.data).toHaveLength(2)
+})
+
+test('two sign-ups with one e-mail make one login', async () => {
+  const w = await opened()
+  const both = await Promise.all([signUp(w), signUp(w, { workspace_name: 'second' })])
+  expect(both.map(one => one.status)).toEqual([202, 202])
+  expect(await w.hub.read.select().from(users).where(eq(users.email, input.email))).toHaveLength(1)
+})
+
+test('five sign-ups an hour are taken from one address', async () => {
+  const w = await opened()
+  for (let n = 0; n < 5; n++) expect((await signUp(w, { email: `${n}@example.com` })).status).toBe(202)
+  const refused = await signUp(w, { email: 'sixth@example.com' })
+  expect([refused.status, refused.body['violated-policies'], refused.headers.get('retry-after')]).toEqual([
+    429,
+    ['sign-ups'],
+    '720',
+  ])
+  expect((await signUp(w, { email: 'sixth@example.com' }, '192.0.2.8')).status).toBe(202)
+  w.clock.advance(720_000)
+  expect((await signUp(w, { email: 'seventh@example.com' })).status).toBe(202)
+})
+
+test('bad input is named, and a page elsewhere signs nobody up', async () => {
+  const w = await opened()
+  const wrong = await signUp(w, { email: 'grace', password: 'short', name: '', workspace_name: '\n', extra: 1 })
+  expect([wrong.status, wrong.body.errors.map((one: any) => one.pointer).sort()]).toEqual([
+    422,
+    ['#/email', '#/extra', '#/name', '#/password', '#/workspace_name'],
+  ])
+  const foreign = await w.stranger.call('POST', '/v1/sign-up', input, { origin: 'http://evil.example' })
+  expect(foreign.body.code).toBe('origin_not_allowed')
+})
