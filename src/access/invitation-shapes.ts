@@ -61,7 +61,9 @@ const expires_in_seconds = Type.Integer({
 export const InvitationInput = Shape(
   {
     email: Type.String({ format: 'email', description: 'Login of the person; they need not have one yet.' }),
-    role: Type.Optional(Words(roles, { description: '`member` when absent.' })),
+    role: Type.Optional(
+      Words(roles, { description: '`member` when absent; `owner` where the operator invites to a workspace by its id.' }),
+    ),
     expires_in_seconds: Type.Optional(expires_in_seconds),
   },
   { $id: 'InvitationInput', description: 'An invitation to make.', examples: [{ email: 'grace@example.com', role: 'member' }] },

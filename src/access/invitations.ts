@@ -17,7 +17,7 @@ import { invitationStates, type InvitationInput, type InvitationView } from './i
 import { limiterOf } from './limiter'
 import { holdMembers, refuseAbove } from './ranks'
 import { invitationsMade } from './rate-limits'
-import { invitations, memberships, roles, users } from './tables'
+import { invitations, memberships, roles, users, workspaces } from './tables'
 
 export type InvitationRow = typeof invitations.$inferSelect
 export type MadeInvitation = InvitationView & { code: string; link: string }
@@ -85,16 +85,20 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<InvitationVie
  * @throws Problem 403 `insufficient_permission` above the caller's own role; 409 for a member, for somebody invited already,
  *   and when there are too many; 429
  */
-export async function createInvitation(ctx: Ctx, input: InvitationInput): Promise<MadeInvitation> {
-  countOne(ctx)
-  const { hub, workspaceId } = ctx
+export async function createInvitation(
+  ctx: Ctx,
+  input: InvitationInput,
+  workspaceId: string = ctx.workspaceId,
+): Promise<MadeInvitation> {
+  const { hub } = ctx
+  countOne(hub, workspaceId)
   const email = input.email.trim().toLowerCase()
   const role = input.role ?? 'member'
   return await change(ctx, 'account.invitation.create', async tx => {
     await holdMembers(tx, workspaceId)
     await refuseAbove(tx, ctx, role)
-    await refuseKnown(tx, ctx, email)
-    await refuseTooMany(tx, ctx)
+    await refuseKnown(tx, hub, workspaceId, email)
+    await refuseTooMany(tx, hub, workspaceId)
     // One that has expired makes way.
     await tx
       .delete(invitations)
@@ -123,12 +127,22 @@ export async function createInvitation(ctx: Ctx, input: InvitationInput): Promis
 }
 
 /**
+ * Invites a person to a workspace that the operator made: as its owner, unless another role is named.
+ * @throws Problem 404, 409, 429
+ */
+export async function inviteAsOperator(ctx: Ctx, workspaceId: string, input: InvitationInput): Promise<MadeInvitation> {
+  const [workspace] = await ctx.hub.read.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, workspaceId))
+  if (!workspace) throw notFound('workspace')
+  return await createInvitation(ctx, { role: 'owner', ...input }, workspaceId)
+}
+
+/**
  * Gives an invitation a new code and a new end; the code before stops working.
  * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for one that was accepted, 429
  */
 export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_seconds?: number }): Promise<MadeInvitation> {
-  countOne(ctx)
   const { hub } = ctx
+  countOne(hub, ctx.workspaceId)
   return await change(ctx, 'account.invitation.renew', async tx => {
     const row = await invitationOf(tx, ctx, id)
     requireMatch(ctx, row)
@@ -176,39 +190,35 @@ export async function pruneInvitations(hub: Hub): Promise<void> {
 }
 
 /** Each is a message to somebody, and a workspace must not send them by the thousand. @throws Problem 429 */
-function countOne(ctx: Ctx): void {
-  const verdict = limiterOf(ctx.hub).take([invitationsMade(ctx.workspaceId)], ctx.hub.clock.now())
+function countOne(hub: Hub, workspaceId: string): void {
+  const verdict = limiterOf(hub).take([invitationsMade(workspaceId)], hub.clock.now())
   if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
 }
 
-async function refuseKnown(tx: Tx, ctx: Ctx, email: string): Promise<void> {
+async function refuseKnown(tx: Tx, hub: Hub, workspaceId: string, email: string): Promise<void> {
   const [member] = await tx
     .select({ id: users.id })
     .from(users)
     .innerJoin(memberships, eq(memberships.userId, users.id))
-    .where(and(eq(users.email, email), eq(memberships.workspaceId, ctx.workspaceId)))
+    .where(and(eq(users.email, email), eq(memberships.workspaceId, workspaceId)))
   if (member) throw new Problem('already_exists', `${email} is a member of this workspace already.`)
   const [open] = await tx
     .select({ id: invitations.id })
     .from(invitations)
-    .where(and(eq(invitations.email, email), isOpen(ctx)))
+    .where(and(eq(invitations.email, email), isOpen(hub, workspaceId)))
   if (open) throw new Problem('already_exists', `${email} is invited already; renew ${open.id} for a new code.`)
 }
 
-async function refuseTooMany(tx: Tx, ctx: Ctx): Promise<void> {
-  const [open] = await tx.select({ n: count() }).from(invitations).where(isOpen(ctx))
-  const [members] = await tx.select({ n: count() }).from(memberships).where(eq(memberships.workspaceId, ctx.workspaceId))
+async function refuseTooMany(tx: Tx, hub: Hub, workspaceId: string): Promise<void> {
+  const [open] = await tx.select({ n: count() }).from(invitations).where(isOpen(hub, workspaceId))
+  const [members] = await tx.select({ n: count() }).from(memberships).where(eq(memberships.workspaceId, workspaceId))
   if (open!.n >= mostOpen) throw conflict(`There are ${mostOpen} open invitations, which is the most; withdraw some first.`)
   if (open!.n + members!.n >= mostMembers)
     throw conflict(`A workspace has ${mostMembers} members at most, those who are invited included.`)
 }
 
-const isOpen = (ctx: Ctx) =>
-  and(
-    eq(invitations.workspaceId, ctx.workspaceId),
-    isNull(invitations.acceptedAt),
-    gt(invitations.expiresAt, ctx.hub.clock.now()),
-  )
+const isOpen = (hub: Hub, workspaceId: string) =>
+  and(eq(invitations.workspaceId, workspaceId), isNull(invitations.acceptedAt), gt(invitations.expiresAt, hub.clock.now()))
 
 const isOwn = (ctx: Ctx, id: string) => and(eq(invitations.id, id), eq(invitations.workspaceId, ctx.workspaceId))
 

@@ -8,6 +8,8 @@ import {
   updateWorkspace,
   workspaceListing,
 } from './administer'
+import { InvitationInput, NewInvitation } from './invitation-shapes'
+import { inviteAsOperator } from './invitations'
 import { createPlan, deletePlan, updatePlan } from './plan-edits'
 import { PlanInput, PlanPatch } from './plan-shapes'
 import { area, route } from './route'
@@ -126,6 +128,24 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     answer: Workspace,
     problems: ['already_exists'],
     run: (ctx, { params, body }) => updateWorkspace(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/workspaces/:id/invitations',
+    guard: 'operator',
+    action: 'account.invitation.create',
+    operationId: 'inviteToWorkspace',
+    summary: 'Invite a person to a workspace',
+    description:
+      'Invites a person to any workspace, as its owner when no role is named: how a workspace that was just made gets its first ' +
+      'member. The answer is the only place where the code and the link are told.',
+    body: InvitationInput,
+    status: 201,
+    answer: NewInvitation,
+    nowhere: true,
+    once: ['code', 'link'],
+    problems: ['already_exists', 'conflict'],
+    run: (ctx, { params, body }) => inviteAsOperator(ctx, params.id!, body),
   }),
   route({
     method: 'POST',

@@ -245,3 +245,16 @@ test('bad input is named, replays hold no code, and other workspaces’ invitati
   expect((await w.acme.call('POST', `${path}/renew`, {}, { 'if-match': '"9"' })).status).toBe(412)
   expect((await w.acme.call('DELETE', path, undefined, { 'if-match': '"9"' })).status).toBe(412)
 })
+
+test('the operator invites the owner of a workspace they made, and others cannot', async () => {
+  const w = await world()
+  const { id } = (await w.acme.call('POST', '/v1/workspaces', { name: 'hopper' })).body
+  const made = await w.acme.call('POST', `/v1/workspaces/${id}/invitations`, { email })
+  expect([made.status, made.body.role]).toEqual([201, 'owner'])
+  const joined = await accept(w, made.body.code)
+  expect(joined.body.user.workspaces).toEqual([{ id, name: 'hopper', role: 'owner' }])
+  expect((await w.acme.call('GET', '/v1/invitations')).body.data).toEqual([])
+  expect((await w.rival.call('POST', `/v1/workspaces/${id}/invitations`, { email })).status).toBe(403)
+  const nowhere = await w.acme.call('POST', '/v1/workspaces/ws_01jd8f3q7eeb9bv0w0r8c7hq2m/invitations', { email })
+  expect(nowhere.status).toBe(404)
+})

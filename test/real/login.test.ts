@@ -130,6 +130,41 @@ test('a wrong password is refused with a word, the right one opens the workspace
   expect(errors).toEqual([])
 }, 60_000)
 
+test('an invitation is accepted by its link, once, and its code is in no address', async () => {
+  const { page, errors } = await open(base)
+  await page.fill('#login-email', 'ada@example.com')
+  await page.fill('#login-password', 'correct horse battery')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+  const link = await page.evaluate(async () => {
+    const answer = await fetch('/v1/invitations', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
+      body: JSON.stringify({ email: 'grace@example.com', role: 'member' }),
+    })
+    return ((await answer.json()) as { link: string }).link
+  })
+  expect(link).toStartWith(`${base}/invite#bw_inv_`)
+  // Ada is somebody else: she is told so, and who was invited goes on without her.
+  await page.goto(link)
+  await page.waitForSelector('#invite-other:not([hidden])')
+  await page.click('#invite-sign-out')
+  await page.waitForSelector('#invite-open:not([hidden])')
+  const asked: string[] = []
+  page.on('request', request => asked.push(request.url()))
+  await page.fill('#invite-name', 'Grace')
+  await page.fill('#invite-password', 'correct horse battery')
+  await page.click('#invite button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+  expect([await page.textContent('#who-name'), page.url()]).toEqual(['Grace (grace@example.com)', `${base}/`])
+  expect(asked.filter(url => url.includes('bw_inv_'))).toEqual([])
+  expect(errors).toEqual([])
+
+  const again = await open(link)
+  await again.page.waitForSelector('#invite-gone:not([hidden])')
+  expect(await again.page.textContent('#invite-gone')).toContain('used')
+}, 60_000)
+
 test('the reference and the handbook open without any request to elsewhere', async () => {
   for (const [path, sign] of [
     ['/swagger', '.swagger-ui .opblock'],
