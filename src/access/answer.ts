@@ -4,11 +4,20 @@ import type { Hub } from '../core/hub'
 import { isOptional } from '../core/validate'
 import type { Route } from './route'
 
-/** A verb's result as the answer that is sent; headers of the route's own are added to `headers`. */
-export function answerOf(hub: Hub, spec: Route, result: unknown, headers: Record<string, string>): StoredAnswer {
+/**
+ * A verb's result as the answer that is sent; headers of the route's own are added to `headers`.
+ * @param shown what is sent of the result, where that is not all: its ETag still has the version
+ */
+export function answerOf(
+  hub: Hub,
+  spec: Route,
+  result: unknown,
+  headers: Record<string, string>,
+  shown: unknown = result,
+): StoredAnswer {
   Object.assign(headers, spec.headers?.(hub, result))
   const status = spec.status ?? 200
-  const body = result === undefined ? '' : JSON.stringify(result)
+  const body = shown === undefined ? '' : JSON.stringify(shown)
   const { id } = (result ?? {}) as { id?: string }
   return {
     status,

@@ -1,7 +1,7 @@
 import { record } from '../core/change'
 import { inRanges, parseAddress } from '../core/net/address'
 import { clientAddress } from '../core/net/client-address'
-import type { Ctx } from '../core/ctx'
+import type { Ctx, StoredAnswer } from '../core/ctx'
 import type { AuditContext } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
@@ -14,6 +14,7 @@ import { authenticate, limitReached } from './authenticate'
 import type { Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
+import { withFields } from './fields'
 import { limiterOf } from './limiter'
 import { preferredWait, type Waiting } from './long-poll'
 import { runOnce } from './once'
@@ -134,7 +135,7 @@ export async function serve(
     const answer =
       spec.method === 'POST' && context.idempotency_key !== null && caller
         ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
-        : answerOf(hub, spec, await spec.run(ctx, asked), headers)
+        : await shapedAnswer(ctx, spec, asked, headers)
     if (waiting?.applied) headers['Preference-Applied'] = `wait=${waiting.seconds}`
     if (spec.method === 'GET' && answer.etag && matches(request.headers.get('if-none-match'), answer.etag)) {
       // A 304 is free of quota (platform.md S1).
@@ -171,6 +172,18 @@ export function problemAnswer(
     status: problem.status,
     headers: { ...headers, ...problem.extras.headers, 'Content-Type': 'application/problem+json; charset=utf-8' },
   })
+}
+
+/** Runs the verb and sends of its result what the caller asked to see. */
+async function shapedAnswer(
+  ctx: Ctx,
+  spec: Route,
+  asked: Parameters<Route['run']>[1],
+  headers: Record<string, string>,
+): Promise<StoredAnswer> {
+  const result = await spec.run(ctx, asked)
+  const { fields } = asked.query as { fields?: string[] }
+  return answerOf(ctx.hub, spec, result, headers, spec.method === 'GET' ? withFields(spec.answer, result, fields) : result)
 }
 
 const answerHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }

@@ -5,8 +5,10 @@ import type { Ctx } from '../core/ctx'
 import type { Hub } from '../core/hub'
 import type { Permission } from '../core/permissions'
 import type { ProblemCode } from '../core/problem'
+import { Shape } from '../core/shapes'
 import { serve, type Peer } from './door'
 import type { Waiting } from './long-poll'
+import { fieldsParameter } from './fields'
 
 /**
  * Who may call a route: holders of a permission; `signed_in`, anyone with a valid credential; `operator`, those who run the
@@ -69,9 +71,12 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   run(ctx: Ctx, asked: Asked<Static<Q>, Static<B>>): Promise<unknown>
 }
 
-/** Types a route's handler by its schemas. */
-export const route = <Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(spec: Route<Q, B>): Route =>
-  spec as unknown as Route
+/** Types a route's handler by its schemas, and adds the parameters that every operation of its form has. */
+export function route<Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(given: Route<Q, B>): Route {
+  const spec = given as unknown as Route
+  const added = fieldsParameter(spec)
+  return Object.keys(added).length > 0 ? { ...spec, query: Shape({ ...spec.query?.properties, ...added }) } : spec
+}
 
 /** What an operation with this action answers; undefined when there is none, or it answers nothing. */
 export const answerOf = (action: string): TSchema | undefined => answers.get(action)

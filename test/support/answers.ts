@@ -42,8 +42,37 @@ export function checkAnswer(method: string, path: string, answer: Response, body
   }
   if (!type || !documented.content[type])
     throw new Error(`${where} as ${type}; the document says ${Object.keys(documented.content).join(' or ')}.`)
-  if (body !== undefined) checkBody(where, `#${real}/content/${escaped(type)}/schema`, body)
+  if (body === undefined) return
+  const schema = `${real}/content/${escaped(type)}/schema`
+  const fields = answer.status === 200 ? new URLSearchParams(path.split('?')[1]).get('fields') : null
+  if (fields === null) checkBody(where, `#${schema}`, body)
+  else checkFields(where, schema, fields.split(','), body)
 }
+
+/**
+ * Holds an answer to a request with `fields` against the document: its resources have the members that were asked for, with `id` and
+ * what was expanded, and no other; each is as the document says. The document itself says that the others are missing.
+ */
+function checkFields(where: string, pointer: string, fields: string[], body: unknown): void {
+  const answer = resolved(at(pointer))
+  const resource = resolved(answer.properties.data?.items ?? answer)
+  const members = Object.entries(resource.properties).filter(([name]) => [...fields, 'id', 'expanded'].includes(name))
+  const reduced = {
+    ...resource,
+    properties: Object.fromEntries(members),
+    required: members.map(([name]) => name).filter(name => name !== 'expanded'),
+  }
+  const whole =
+    answer === resource ? reduced : { ...answer, properties: { ...answer.properties, data: { type: 'array', items: reduced } } }
+  const check = ajv.compile(absolute(whole))
+  if (!check(body)) throw new Error(`${where}, and the body does not fit its fields: ${ajv.errorsText(check.errors)}`)
+}
+
+const resolved = (schema: any): any => (schema.$ref ? at(schema.$ref.slice(1)) : schema)
+
+/** The schema with its references leading into the document from outside. */
+const absolute = (schema: object): object =>
+  JSON.parse(JSON.stringify(schema), (key, value) => (key === '$ref' ? `openapi.json${value}` : value))
 
 /** Pointer to the operation that serves a path, or null. A path without parameters goes before one with. */
 function operationAt(method: string, pathname: string): string | null {

@@ -1,0 +1,106 @@
+import { expect, test } from 'bun:test'
+import { openapiDocument } from '../../src/hub/openapi'
+import { checkAnswer } from '../support/answers'
+import { world, type World } from '../support/world'
+
+const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 10 }
+
+async function heartbeat(w: World, name = 'nightly'): Promise<any> {
+  return (await w.acme.call('POST', '/v1/heartbeats', { name, schedule })).body
+}
+
+test('a resource is sent with the members that were asked for, and its id', async () => {
+  const w = await world()
+  const { id } = await heartbeat(w)
+  const { body } = await w.acme.call('GET', `/v1/heartbeats/${id}?fields=name,schedule`)
+  expect(body).toEqual({ id, name: 'nightly', schedule })
+})
+
+test('a list is sent with the members that were asked for, and can still be walked', async () => {
+  const w = await world()
+  const made = [await heartbeat(w, 'one'), await heartbeat(w, 'two')].map(one => ({ id: one.id, name: one.name })).reverse()
+  const first = await w.acme.call('GET', '/v1/heartbeats?limit=1&fields=name&include=total')
+  expect(first.body).toEqual({ data: [made[0]], pagination: { has_more: true, next_cursor: expect.any(String), total: 2 } })
+  const next = /<([^>]*)>; rel="next"/.exec(first.headers.get('link')!)![1]!
+  expect(next).toContain('fields=name')
+  expect((await w.acme.call('GET', next)).body.data).toEqual([made[1]])
+})
+
+test('a list without pages and resources without an id have them too', async () => {
+  const { acme } = await world()
+  const limits = await acme.call('GET', '/v1/limits?fields=limit,max')
+  expect(limits.body.data).toContainEqual({ limit: 'tokens', max: null })
+  expect(Object.keys((await acme.call('GET', '/v1/heartbeats/ping-key?fields=created_at')).body)).toEqual(['created_at'])
+})
+
+test('a member of the resource called data is chosen like any other', async () => {
+  const w = await world()
+  await w.acme.call('POST', '/v1/heartbeats', { name: 'silent', schedule, first_ping_within_seconds: 60 })
+  await w.pass(3_600_000)
+  const [event] = (await w.acme.call('GET', '/v1/events?fields=data')).body.data
+  expect(Object.keys(event)).toEqual(['id', 'data'])
+  expect((await w.acme.call('GET', `/v1/events/${event.id}?fields=data`)).body).toEqual(event)
+  expect((await w.acme.call('GET', `/v1/events/${event.id}?fields=kind`)).body).toEqual({ id: event.id, kind: 'monitor.alert' })
+})
+
+test.each([
+  ['nonsense', '#/query/fields/0', 'enum'],
+  ['name,nonsense', '#/query/fields/1', 'enum'],
+  ['schedule.kind', '#/query/fields/0', 'enum'],
+  ['expanded', '#/query/fields/0', 'enum'],
+  ['', '#/query/fields/0', 'enum'],
+  ['name,name', '#/query/fields', 'not_unique'],
+])('fields=%s is refused with the name of the parameter and the names there are', async (fields, pointer, code) => {
+  const { acme } = await world()
+  const refused = await acme.call('GET', `/v1/heartbeats?fields=${fields}`)
+  expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 400, code: 'invalid_parameter' })
+  expect(refused.body.errors[0]).toMatchObject({ pointer, code })
+  if (code === 'enum') for (const name of ['"id"', '"name"', '"updated_at"']) expect(refused.body.detail).toContain(name)
+})
+
+test('the ETag is of what is shown, and its version is that of the resource', async () => {
+  const w = await world()
+  const { id } = await heartbeat(w)
+  const path = `/v1/heartbeats/${id}?fields=name`
+  const etag = (await w.acme.call('GET', path)).headers.get('etag')!
+  expect(etag).toStartWith('"1.')
+  expect(etag).not.toBe((await w.acme.call('GET', `/v1/heartbeats/${id}`)).headers.get('etag')!)
+  const again = await w.acme.call('GET', path, undefined, { 'if-none-match': etag })
+  expect({ status: again.status, text: again.text, etag: again.headers.get('etag') }).toEqual({ status: 304, text: '', etag })
+  const edited = await w.acme.call('PATCH', `/v1/heartbeats/${id}`, { name: 'weekly' }, { 'if-match': etag })
+  expect(edited.status).toBe(200)
+  expect((await w.acme.call('GET', path, undefined, { 'if-none-match': etag })).body).toEqual({ id, name: 'weekly' })
+  expect((await w.acme.call('PATCH', `/v1/heartbeats/${id}`, { name: 'daily' }, { 'if-match': etag })).status).toBe(412)
+})
+
+test('every operation that reads resources has it, as words of the resource, and no other has', async () => {
+  const { paths, components } = await openapiDocument()
+  let seen = 0
+  for (const operation of Object.values(paths).flatMap(methods => Object.entries(methods))) {
+    const [method, { operationId, parameters, responses, security }] = operation as [string, any]
+    const parameter = parameters.find((one: any) => one.name === 'fields')
+    const answer = responses[200]?.content?.['application/json']?.schema
+    const reads = method === 'get' && answer !== undefined && security.length > 0
+    expect([operationId, parameter !== undefined]).toEqual([operationId, reads])
+    if (!reads) continue
+    seen++
+    expect([operationId, parameter]).toEqual([operationId, expect.objectContaining({ style: 'form', explode: false })])
+    const follow = (schema: any) => (schema.$ref ? components.schemas[schema.$ref.split('/').at(-1)]! : schema)
+    const whole = follow(answer)
+    const resource = follow(whole.properties.data?.items ?? whole)
+    expect(Object.keys(resource.properties)).toEqual(expect.arrayContaining(parameter.schema.items.enum))
+  }
+  expect(seen).toBeGreaterThan(15)
+})
+
+test('an answer with a member that was not asked for, or without one that was, would be found', async () => {
+  const w = await world()
+  const { id } = await heartbeat(w)
+  const headers = { 'content-type': 'application/json', 'x-request-id': 'req_1', etag: '"1.a"' }
+  const check = (body: object) => () =>
+    checkAnswer('GET', `/v1/heartbeats/${id}?fields=name`, new Response(null, { headers }), body)
+  expect(check({ id, name: 'nightly' })).not.toThrow()
+  expect(check({ id })).toThrow('name')
+  expect(check({ id, name: 7 })).toThrow('name')
+  expect(check({ id, name: 'nightly', slug: 'nightly' })).toThrow('additional')
+})
