@@ -14,6 +14,7 @@ import { authenticate, limitReached } from './authenticate'
 import type { Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
+import { neededBy, withExpanded } from './expand'
 import { withFields } from './fields'
 import { limiterOf } from './limiter'
 import { preferredWait, type Waiting } from './long-poll'
@@ -86,6 +87,7 @@ export async function serve(
     const url = new URL(request.url)
     const search = url.searchParams
     const query = spec.query ? readQuery(spec.query, search) : readQuery(noParameters, search)
+    if (caller && spec.expands) await authoriseExpansion(hub, spec, caller, context, query)
     const raw = spec.method === 'GET' || spec.rawBody ? new Uint8Array(0) : await readJson.bytes(request, spec.body !== undefined)
     // Where nothing is required, no body means no wishes.
     const body = spec.body
@@ -182,8 +184,10 @@ async function shapedAnswer(
   headers: Record<string, string>,
 ): Promise<StoredAnswer> {
   const result = await spec.run(ctx, asked)
-  const { fields } = asked.query as { fields?: string[] }
-  return answerOf(ctx.hub, spec, result, headers, spec.method === 'GET' ? withFields(spec.answer, result, fields) : result)
+  if (spec.method !== 'GET') return answerOf(ctx.hub, spec, result, headers)
+  const { fields, expand } = asked.query as { fields?: string[]; expand?: string[] }
+  const whole = expand ? await withExpanded(ctx, spec.answer, spec.expands!, result, expand) : result
+  return answerOf(ctx.hub, spec, result, headers, withFields(spec.answer, whole, fields))
 }
 
 const answerHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }
@@ -238,6 +242,21 @@ async function authorise(
     if (error instanceof Problem) await auditDenial(hub, spec, caller, context, error)
     throw error
   }
+}
+
+/** Holds the caller to what they want to see along with the resource. @throws Problem 403 `insufficient_permission` */
+async function authoriseExpansion(
+  hub: Hub,
+  spec: Route,
+  caller: Caller,
+  context: AuditContext,
+  query: { expand?: string[] },
+): Promise<void> {
+  const lacking = neededBy(spec.expands!, query.expand ?? []).find(one => !caller.permissions.has(one))
+  if (!lacking) return
+  const problem = missing(lacking)
+  await auditDenial(hub, spec, caller, context, problem)
+  throw problem
 }
 
 /** Whether a token that is narrowed gets to the operation: to a list, and to what is below a resource of its own. */

@@ -5,9 +5,11 @@ import type { Ctx } from '../core/ctx'
 import type { Hub } from '../core/hub'
 import type { Permission } from '../core/permissions'
 import type { ProblemCode } from '../core/problem'
+import type { Relations } from '../core/relation'
 import { Shape } from '../core/shapes'
 import { serve, type Peer } from './door'
 import type { Waiting } from './long-poll'
+import { expandParameter } from './expand'
 import { fieldsParameter } from './fields'
 
 /**
@@ -47,6 +49,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   rawBody?: boolean
   status?: 200 | 201 | 202 | 204
   answer?: TSchema
+  /** On a GET: what can be sent along with the resource. Its shape has the same names in `expanded`. */
+  expands?: Relations
   /** Instead of JSON: media types that `run` answers with as a Streamed, each with an example. */
   streams?: Readonly<Record<string, string>>
   /** Open to anyone, and a session, where the request has one that stands, is known. Tokens are not looked at. */
@@ -74,7 +78,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
 /** Types a route's handler by its schemas, and adds the parameters that every operation of its form has. */
 export function route<Q extends TObject = TObject<{}>, B extends TSchema = TSchema>(given: Route<Q, B>): Route {
   const spec = given as unknown as Route
-  const added = fieldsParameter(spec)
+  const added = { ...fieldsParameter(spec), ...expandParameter(spec.expands) }
   return Object.keys(added).length > 0 ? { ...spec, query: Shape({ ...spec.query?.properties, ...added }) } : spec
 }
 

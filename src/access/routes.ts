@@ -19,6 +19,7 @@ import { beginSession, currentSession, signedInUser, signIn, signOut, switchWork
 import { setCookie, withCookie } from './session-cookie'
 import { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
 import { signUp, signUpState } from './sign-ups'
+import { tokenRelations } from './token-relations'
 import { createToken, getToken, listTokens, revokeToken, tokenListing, updateToken } from './tokens'
 import { reportToken } from './token-reports'
 import { rotateToken } from './token-rotation'
@@ -36,6 +37,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     description: 'API tokens of the workspace, revoked ones included.',
     query: listQuery(tokenListing),
     answer: TokenList,
+    expands: tokenRelations,
     run: (ctx, { query }) => listTokens(ctx, query),
   }),
   route({
@@ -62,6 +64,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     summary: 'Read a token',
     description: 'A token, with its hint and last use.',
     answer: Token,
+    expands: tokenRelations,
     run: (ctx, { params }) => getToken(ctx, params.id!),
   }),
   route({

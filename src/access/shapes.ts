@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { permissions } from '../core/permissions'
-import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
+import { editable, Expanded, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
 import { roles, tokenModes } from './tables'
 
 const exampleToken = {
@@ -45,11 +45,28 @@ const tokenMembers = {
   revoked_at: MaybeInstant({ description: 'When it was revoked.' }),
   ...editable,
 }
-export const Token = Shape(tokenMembers, {
-  $id: 'Token',
-  description: 'An API token. Its value is told once, when it is made.',
-  examples: [exampleToken],
-})
+export const TokenMaker = Shape(
+  {
+    type: Words(['user', 'token'], { description: 'What made it.' }),
+    id: Type.String({ description: 'Identifier.' }),
+    name: Type.String({ description: 'Name of the person, or label of the token.' }),
+    hint: Nullable(Type.String(), { description: 'The token in masked form; null for a person.' }),
+  },
+  {
+    $id: 'TokenMaker',
+    description: 'Who made a token.',
+    examples: [{ type: 'user', id: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'Ada', hint: null }],
+  },
+)
+export type TokenMaker = Static<typeof TokenMaker>
+export const Token = Shape(
+  { ...tokenMembers, expanded: Expanded({ created_by: TokenMaker }) },
+  {
+    $id: 'Token',
+    description: 'An API token. Its value is told once, when it is made.',
+    examples: [exampleToken],
+  },
+)
 export const NewToken = Shape(
   {
     ...tokenMembers,

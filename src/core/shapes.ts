@@ -34,6 +34,14 @@ export const Line = (options: SchemaOptions & { minLength?: number; maxLength: n
 export const Prose = (options: SchemaOptions & { maxLength: number }) =>
   Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not hold a NUL character.', ...options })
 
+/** The member `expanded` of a resource: what can be sent along with it, each under the name of the relation. */
+export const Expanded = (related: Record<string, TSchema>) =>
+  Type.Optional(
+    Shape(Object.fromEntries(Object.entries(related).map(([name, schema]) => [name, Type.Optional(Nullable(schema))])), {
+      description: 'Related resources, present with `expand` alone and only those asked for. Null: gone, or not to be seen.',
+    }),
+  )
+
 export const Version = Type.Integer({ minimum: 1, description: 'Grows with each edit; part of the ETag.' })
 
 /** `created_at`, `updated_at` and `version`, which every resource that can change has. */

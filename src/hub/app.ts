@@ -14,8 +14,11 @@ import { pageRoutes } from './pages'
 
 export { apiAreas } from './areas'
 
-/** The whole of what the hub serves, as one Elysia app. */
-export function makeApp(hub: Hub, worker: Worker): AnyElysia {
+/**
+ * The whole of what the hub serves, as one Elysia app.
+ * @param areas the areas of the API
+ */
+export function makeApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] = [...apiAreas, ...ingestAreas]): AnyElysia {
   const metrics = new Metrics(hub, worker)
   const arrivals = new WeakMap<Request, number>()
   // What onError answers, onAfterResponse is not told.
@@ -55,7 +58,7 @@ export function makeApp(hub: Hub, worker: Worker): AnyElysia {
     })
     .use(operatorRoutes(hub, worker, metrics))
     .use(pageRoutes)
-  for (const routes of [...apiAreas, ...ingestAreas]) app = app.use(routes)
+  for (const routes of areas) app = app.use(routes)
   return app
 }
 

@@ -18,6 +18,7 @@ import { Worker } from '../../src/core/jobs/worker'
 import { openLog } from '../../src/core/log'
 import type { Permission } from '../../src/core/permissions'
 import { makeApp } from '../../src/hub/app'
+import { apiAreas, ingestAreas } from '../../src/hub/areas'
 import { jobKinds } from '../../src/hub/jobs'
 import { openHub } from '../../src/hub/run'
 import { joinHubs } from '../../src/hub/presence'
@@ -83,7 +84,8 @@ export async function endRun(): Promise<void> {
   await Promise.all([...ofTest.splice(0), ...ofFile.splice(0)].map(close => close()))
 }
 
-export async function world(env: Record<string, string> = {}): Promise<World> {
+/** @param more areas that only the test has, beside those of the API; their paths are not below /v1 */
+export async function world(env: Record<string, string> = {}, more: readonly AnyElysia[] = []): Promise<World> {
   const clock = new ManualClock()
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
@@ -102,7 +104,7 @@ export async function world(env: Record<string, string> = {}): Promise<World> {
   await joinHubs(hub, 'test')
   const worker = new Worker(hub, jobKinds)
   const watch = await startHeartbeats(hub)
-  const app = makeApp(hub, worker)
+  const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
   const scope = withinTest ? ofTest : ofFile
   scope.push(async () => {
     watch.stop()

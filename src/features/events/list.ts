@@ -55,6 +55,7 @@ export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
 export const readableKinds = (ctx: Ctx): string[] =>
   eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
 
+/** An event as the API shows it. */
 export function eventView(row: EventRow): EventView {
   const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
   return {

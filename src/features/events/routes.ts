@@ -3,6 +3,7 @@ import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { followEvents } from './feed'
 import { eventListing, getEvent, listEvents } from './list'
+import { eventRelations } from './relations'
 import { Event, EventList } from './shapes'
 
 const eventQuery = Type.Object(
@@ -34,6 +35,7 @@ export const eventRoutes = area('events', 'Events', [
       '`Prefer: wait=N` an answer with nothing in it comes only after N seconds. Fifty requests of a workspace may wait in a hub.',
     query: eventQuery,
     answer: EventList,
+    expands: eventRelations,
     waits: true,
     problems: ['cursor_expired', 'overloaded'],
     run: (ctx, { query, waiting }) => (query.after === undefined ? listEvents(ctx, query) : followEvents(ctx, query, waiting)),
@@ -46,6 +48,7 @@ export const eventRoutes = area('events', 'Events', [
     summary: 'Read an event',
     description: 'One event, if the caller may read its area.',
     answer: Event,
+    expands: eventRelations,
     narrowed: 'verb',
     run: (ctx, { params }) => getEvent(ctx, params.id!),
   }),

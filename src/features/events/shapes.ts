@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, ListOf, Shape } from '../../core/shapes'
+import { Expanded, Instant, ListOf, Shape } from '../../core/shapes'
 
 export const Event = Shape(
   {
@@ -12,6 +12,11 @@ export const Event = Shape(
     resource: Shape({ type: Type.String(), id: Type.String() }, { description: 'What it is about.' }),
     sequence: Type.Integer({ minimum: 1, description: 'Place among the events of this kind and resource, without gaps.' }),
     data: Type.Record(Type.String(), Type.Unknown(), { description: 'What is told of it, as the kind’s schema says.' }),
+    expanded: Expanded({
+      resource: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What it is about, as the operation that reads a resource of its type shows it now.',
+      }),
+    }),
   },
   {
     $id: 'Event',

@@ -70,13 +70,13 @@ export const heartbeatListing: Listing<HeartbeatRow> = {
 }
 
 export const listHeartbeats = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<HeartbeatView>> =>
-  listPage(ctx, heartbeatListing, query, row => seenBy(ctx, row))
+  listPage(ctx, heartbeatListing, query, row => heartbeatSeenBy(ctx, row))
 
 /** @throws Problem 404 */
 export async function getHeartbeat(ctx: Ctx, id: string): Promise<HeartbeatView> {
   const [row] = await ctx.hub.read.select().from(heartbeats).where(mine(ctx, id))
   if (!row) throw notFound('heartbeat')
-  return await seenBy(ctx, row)
+  return await heartbeatSeenBy(ctx, row)
 }
 
 /** @throws Problem 422, 403 `plan_limit_reached` */
@@ -248,7 +248,8 @@ const dueOf = (view: HeartbeatView): number | null => (view.down_at === null ? n
 
 const mine = (ctx: Ctx, id: string) => and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId))
 
-const seenBy = (ctx: Ctx, row: HeartbeatRow): HeartbeatView | Promise<HeartbeatView> =>
+/** A heartbeat as the API shows it to the caller. */
+export const heartbeatSeenBy = (ctx: Ctx, row: HeartbeatRow): HeartbeatView | Promise<HeartbeatView> =>
   ctx.permissions.has('monitoring.write')
     ? uuidOf(ctx.hub, row).then(uuid => heartbeatView(ctx.hub, row, uuid))
     : heartbeatView(ctx.hub, row, null)

@@ -59,13 +59,14 @@ export const endpointListing: Listing<Endpoint> = {
 }
 
 export const listEndpoints = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookEndpointView>> =>
-  listPage(ctx, endpointListing, query, viewAt(ctx))
+  listPage(ctx, endpointListing, query, row => endpointSeenBy(ctx, row))
 
 /** @throws Problem 404 */
 export const getEndpoint = async (ctx: Ctx, id: string): Promise<WebhookEndpointView> =>
-  viewAt(ctx)(await endpointOf(ctx.hub.read, ctx, id))
+  endpointSeenBy(ctx, await endpointOf(ctx.hub.read, ctx, id))
 
-const viewAt = (ctx: Ctx) => (row: Endpoint) => endpointView(row, ctx.hub.clock.now())
+/** An endpoint as the API shows it to the caller. */
+export const endpointSeenBy = (ctx: Ctx, row: Endpoint): WebhookEndpointView => endpointView(row, ctx.hub.clock.now())
 
 /**
  * Makes an endpoint; its secret is in the result and nowhere else.

@@ -23,6 +23,7 @@ import {
 } from './shapes'
 import { endpointHealth, WebhookEndpointHealth } from './endpoint-health'
 import { recoverEndpoint } from './recovery'
+import { deliveryRelations } from './relations'
 import { promoteSecret, rotateSecret } from './secret-rotation'
 import { sendTest } from './test-message'
 
@@ -189,6 +190,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     description: 'Every event on its way to an endpoint, newest first, test messages included.',
     query: listQuery(deliveryListing),
     answer: WebhookDeliveryList,
+    expands: deliveryRelations,
     run: (ctx, { query }) => listDeliveries(ctx, query),
   }),
   route({
@@ -199,6 +201,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Read a webhook delivery',
     description: 'A delivery with every try: what was sent, what came back, how long it took.',
     answer: WebhookDeliveryDetail,
+    expands: deliveryRelations,
     narrowed: 'verb',
     run: (ctx, { params }) => getDelivery(ctx, params.id!),
   }),

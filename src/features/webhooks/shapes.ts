@@ -2,7 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { eventKinds } from '../../core/events'
 import { areas } from '../../core/permissions'
-import { editable, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { editable, Expanded, Instant, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { Event } from '../events/shapes'
 import { longestHeaderValue, mostHeaders } from './custom-headers'
 import { longestSchedule, mostRetries } from './retry-schedule'
 import { attemptTriggers, deliveryStates, endpointStates, orderings, recoverableStates } from './tables'
@@ -267,6 +268,7 @@ const deliveryMembers = {
   next_attempt_at: MaybeInstant({ description: 'When it is tried next; null when no try is due.' }),
   finished_at: MaybeInstant({ description: 'When it came to its final state.' }),
   ...editable,
+  expanded: Expanded({ endpoint: WebhookEndpoint, event: Event }),
 }
 const milliseconds = Nullable(Type.Number(), { description: 'Milliseconds; null when not reached or not observable.' })
 export const WebhookAttempt = Shape(

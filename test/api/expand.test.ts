@@ -1,0 +1,191 @@
+import { expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { area, route, type Route } from '../../src/access/route'
+import { resourceOf } from '../../src/access/fields'
+import { Expanded, Shape } from '../../src/core/shapes'
+import { callerWith, world } from '../support/world'
+
+const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
+
+/** Some heartbeats that are missed, and an endpoint that is told of each. */
+async function scene(many = 2) {
+  const w = await world()
+  const beats: string[] = []
+  for (let n = 0; n < many; n++) {
+    const made = await w.acme.call('POST', '/v1/heartbeats', { name: `job ${n}`, schedule, first_ping_within_seconds: 60 })
+    beats.push(made.body.id)
+  }
+  const endpoint = await w.acme.call('POST', '/v1/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['monitor.alert'] })
+  await w.pass(3600_000)
+  await w.audited()
+  return { ...w, beats, endpoint: endpoint.body.id as string }
+}
+
+test('a list of deliveries carries their endpoints and events, and what the events are about', async () => {
+  const { acme, beats, endpoint } = await scene()
+  const { body } = await acme.call('GET', '/v1/webhook-deliveries?expand=endpoint,event.resource')
+  expect(body.data).toHaveLength(2)
+  for (const delivery of body.data) {
+    expect(Object.keys(delivery.expanded)).toEqual(['endpoint', 'event'])
+    expect(delivery.expanded.endpoint).toEqual((await acme.call('GET', `/v1/webhook-endpoints/${endpoint}`)).body)
+    const { expanded, ...event } = delivery.expanded.event
+    expect(event).toEqual((await acme.call('GET', `/v1/events/${delivery.event_id}`)).body)
+    expect(expanded.resource).toEqual((await acme.call('GET', `/v1/heartbeats/${delivery.resource.id}`)).body)
+  }
+  expect(body.data.map((one: any) => one.expanded.event.expanded.resource.id).sort()).toEqual([...beats].sort())
+})
+
+test('a single resource carries what was asked for and no more, and its ETag covers it', async () => {
+  const { acme, endpoint } = await scene(1)
+  const [{ id }] = (await acme.call('GET', '/v1/webhook-deliveries')).body.data
+  const path = `/v1/webhook-deliveries/${id}?expand=endpoint`
+  const first = await acme.call('GET', path)
+  expect(Object.keys(first.body.expanded)).toEqual(['endpoint'])
+  const etag = first.headers.get('etag')!
+  expect((await acme.call('GET', path, undefined, { 'if-none-match': etag })).status).toBe(304)
+  await acme.call('PATCH', `/v1/webhook-endpoints/${endpoint}`, { description: 'Chat room' })
+  const again = await acme.call('GET', path, undefined, { 'if-none-match': etag })
+  expect(again.body.expanded.endpoint.description).toBe('Chat room')
+  expect((await acme.call('GET', `/v1/webhook-deliveries/${id}`)).body.expanded).toBeUndefined()
+})
+
+test('it goes with fields, which choose among the members of the resource itself', async () => {
+  const { acme } = await scene(1)
+  const [delivery] = (await acme.call('GET', '/v1/webhook-deliveries?fields=status&expand=event')).body.data
+  expect(Object.keys(delivery)).toEqual(['id', 'status', 'expanded'])
+  expect(delivery.expanded.event.kind).toBe('monitor.alert')
+})
+
+test('what is gone is null', async () => {
+  const { acme, beats, endpoint } = await scene(1)
+  await acme.call('DELETE', `/v1/webhook-endpoints/${endpoint}`)
+  await acme.call('DELETE', `/v1/heartbeats/${beats[0]}`)
+  const [delivery] = (await acme.call('GET', '/v1/webhook-deliveries?expand=endpoint,event.resource')).body.data
+  expect(delivery.expanded.endpoint).toBeNull()
+  expect(delivery.expanded.event.expanded).toEqual({ resource: null })
+})
+
+test('a test message is about no event', async () => {
+  const { acme, endpoint } = await scene(0)
+  const sent = await acme.call('POST', `/v1/webhook-endpoints/${endpoint}/test`, {})
+  const { body } = await acme.call('GET', `/v1/webhook-deliveries/${sent.body.id}?expand=event,endpoint`)
+  expect(body.expanded).toMatchObject({ event: null, endpoint: { id: endpoint } })
+})
+
+test('who made a token is told: a person, a token, or nobody', async () => {
+  const { acme } = await scene(0)
+  const made = await acme.call('POST', '/v1/tokens', { name: 'child', permissions: ['dns.read'] })
+  const { body } = await acme.call('GET', `/v1/tokens/${made.body.id}?expand=created_by`)
+  expect(body.expanded.created_by).toEqual({
+    type: 'token',
+    id: body.created_by,
+    name: 'full token',
+    hint: expect.stringContaining('…'),
+  })
+  const all = (await acme.call('GET', '/v1/tokens?expand=created_by')).body.data
+  expect(all.filter((one: any) => one.created_by === 'cli').map((one: any) => one.expanded)).toContainEqual({ created_by: null })
+})
+
+test('a relation is one query, however many resources there are', async () => {
+  const counted = async (many: number) => {
+    const { acme, hub } = await scene(many)
+    const path = '/v1/webhook-deliveries?expand=endpoint,event.resource'
+    await acme.call('GET', path)
+    let queries = 0
+    hub.read = new Proxy(hub.read, {
+      get(target, name) {
+        if (name === 'select') queries++
+        const value = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    expect((await acme.call('GET', path)).body.data).toHaveLength(many)
+    return queries
+  }
+  const one = await counted(1)
+  expect(await counted(7)).toBe(one)
+  expect(one).toBeGreaterThan(2)
+}, 20_000)
+
+test('what another area has is not shown to those who may not read it', async () => {
+  const { scoped, audited } = await scene(1)
+  const caller = await scoped('webhooks.read')
+  await audited()
+  const [delivery] = (await caller.call('GET', '/v1/webhook-deliveries?expand=endpoint,event')).body.data
+  expect(delivery.expanded).toMatchObject({ event: null, endpoint: { id: delivery.endpoint_id } })
+  expect(await audited()).toEqual([])
+})
+
+test('the address of a heartbeat is not shown to those who may only read', async () => {
+  const { readOnly, acme } = await scene(1)
+  const resource = async (caller: typeof acme) =>
+    (await caller.call('GET', '/v1/events?expand=resource')).body.data[0].expanded.resource
+  expect(await resource(readOnly)).toMatchObject({ uuid: null, ping_url: null })
+  expect((await resource(acme)).uuid).toBeString()
+})
+
+test('where all of a relation needs a permission, its lack is a 403 that names it and is audited', async () => {
+  const Thing = Shape({ id: Type.String(), expanded: Expanded({ zone: Shape({ id: Type.String() }) }) }, { $id: 'Thing' })
+  const things = area('things', 'Tokens', [
+    route({
+      method: 'GET',
+      path: '/test/things',
+      guard: 'webhooks.read',
+      operationId: 'getThing',
+      summary: 'Read a thing',
+      description: 'A thing of a zone.',
+      answer: Thing,
+      expands: {
+        zone: { idOf: () => 'zone_1', permission: 'dns.read', load: async () => new Map([['zone_1', { id: 'zone_1' }]]) },
+      },
+      run: async () => ({ id: 'thing_1' }),
+    }),
+  ])
+  const { scoped, audited } = await world({}, [things])
+  const lacking = await scoped('webhooks.read')
+  await audited()
+  expect((await lacking.call('GET', '/test/things')).body).toEqual({ id: 'thing_1' })
+  expect(await audited()).toEqual([])
+  const refused = await lacking.call('GET', '/test/things?expand=zone')
+  expect({ status: refused.status, missing: refused.body.required_permission }).toEqual({ status: 403, missing: 'dns.read' })
+  expect(await audited()).toEqual(['account.resource.read denied'])
+  const may = await scoped('webhooks.read', 'dns.read')
+  expect((await may.call('GET', '/test/things?expand=zone')).body).toEqual({
+    id: 'thing_1',
+    expanded: { zone: { id: 'zone_1' } },
+  })
+})
+
+test('a narrowed token is shown what it reaches', async () => {
+  const { acme, app, endpoint } = await scene(2)
+  const made = await acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [endpoint] })
+  const narrow = callerWith(app, acme.workspaceId, made.body.token)
+  const { data } = (await narrow.call('GET', '/v1/webhook-deliveries?expand=endpoint,event')).body
+  expect(data.map((one: any) => [one.expanded.endpoint.id, one.expanded.event])).toEqual([
+    [endpoint, null],
+    [endpoint, null],
+  ])
+})
+
+test.each(['nonsense', 'endpoint.nonsense', 'event.resource.nonsense', '', 'event,event'])('expand=%s is refused', async path => {
+  const { acme } = await world()
+  const refused = await acme.call('GET', `/v1/webhook-deliveries?expand=${path}`)
+  expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 400, code: 'invalid_parameter' })
+  expect(refused.body.errors[0].pointer).toStartWith('#/query/expand')
+})
+
+test('a resource without relations does not know it', async () => {
+  const { acme } = await world()
+  expect((await acme.call('GET', '/v1/heartbeats?expand=workspace')).body.code).toBe('unknown_parameter')
+})
+
+test('what can be expanded is in the shape, name by name', async () => {
+  const { app } = await world()
+  const specs = app.routes.flatMap(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route'] ?? [])
+  const expanding = specs.filter(spec => spec.expands)
+  expect(expanding.length).toBeGreaterThanOrEqual(6)
+  for (const spec of expanding) {
+    const told = resourceOf(spec.answer)!.properties.expanded?.properties ?? {}
+    expect([spec.operationId, Object.keys(spec.expands!)]).toEqual([spec.operationId, Object.keys(told)])
+  }
+})
