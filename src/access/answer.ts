@@ -16,7 +16,7 @@ export function answerOf(
   shown: unknown = result,
 ): StoredAnswer {
   Object.assign(headers, spec.headers?.(hub, result))
-  const status = spec.status ?? 200
+  const status = spec.otherStatus?.applies(result) ? spec.otherStatus.status : (spec.status ?? 200)
   const body = shown === undefined ? '' : JSON.stringify(shown)
   const { id } = (result ?? {}) as { id?: string }
   return {
@@ -48,10 +48,16 @@ function etagOf(spec: Route, result: unknown, body: string): string | null {
 }
 
 function withoutSecrets(spec: Route, result: unknown): unknown {
+  if (spec.kept) return spec.kept(result)
   if (!spec.once || typeof result !== 'object' || result === null) return result
-  const kept = { ...result } as Record<string, unknown>
-  for (const name of spec.once) {
-    if (isOptional((spec.answer as TObject).properties[name]!)) delete kept[name]
+  return hidden(spec.answer as TObject, spec.once, result)
+}
+
+/** A resource without the members that are told once. */
+export function hidden(shape: TObject, once: readonly string[], resource: object): object {
+  const kept = { ...resource } as Record<string, unknown>
+  for (const name of once) {
+    if (isOptional(shape.properties[name]!)) delete kept[name]
     else kept[name] = null
   }
   return { ...kept, secret_shown_before: true }

@@ -97,8 +97,14 @@ export async function serve(
       : undefined
     if (spec.body) {
       const hostile = unstorable(body)
-      const problems = hostile.length > 0 ? hostile : fieldProblems(spec.body, body)
+      const problems = hostile.length > 0 ? hostile : fieldProblems(spec.envelope ?? spec.body, body)
       if (problems.length > 0) throw invalid(problems)
+    }
+    const more = spec.cost ? spec.cost(body as never) - 1 : 0
+    if (more > 0) {
+      const rest = limiterOf(hub).take(buckets, now, more)
+      tellLimits(headers, rest)
+      if (!rest.allowed) throw limitReached(rest)
     }
     if (!isReadable(url.pathname)) throw notFound('path')
     if (caller && hasParameters(spec) && !isWithin(spec, caller, params)) throw notFound('resource')

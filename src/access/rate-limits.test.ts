@@ -33,6 +33,25 @@ test('a whole quota may be spent at once, and the next request is refused with t
   })
 })
 
+test('what counts as several passes when so many are left, and then takes them all', () => {
+  const limiter = new RateLimiter()
+  expect(limiter.take([small, workspace], start, 5)).toMatchObject({
+    allowed: true,
+    limitHeader: '"token";r=2;t=43, "workspace";r=19995;t=1',
+  })
+  const refused = limiter.take([small, workspace], start, 5)
+  expect(refused).toMatchObject({ allowed: false, violated: ['token'] })
+  expect(limiter.take([small, workspace], start + (refused.retryAfterSeconds - 1) * 1_000, 5).allowed).toBe(false)
+  expect(limiter.take([small, workspace], start + refused.retryAfterSeconds * 1_000, 5).allowed).toBe(true)
+})
+
+test('what counts as more than a whole quota takes the whole quota, and none of a quota of nothing', () => {
+  const limiter = new RateLimiter()
+  expect(limiter.take([small], start, 10)).toMatchObject({ allowed: true, limitHeader: '"token";r=0;t=9' })
+  expect(limiter.take([small], start, 10)).toMatchObject({ allowed: false, retryAfterSeconds: 60 })
+  expect(limiter.take([{ ...small, key: 'tok_3', quota: 0 }], start, 10).allowed).toBe(false)
+})
+
 test('refusals do not put off the time at which the next request passes', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small], 7, start)

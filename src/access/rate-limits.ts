@@ -42,9 +42,10 @@ export class RateLimiter {
   /**
    * Counts one request against all buckets, or against none when one of them refuses it.
    * Times are milliseconds on any clock; one that goes back takes nothing from anybody.
+   * @param cost as how many requests it counts; what is more than a whole quota counts as the quota
    */
-  take(buckets: readonly Bucket[], nowMs: number): RateVerdict {
-    return this.#settle(buckets, nowMs, 1)
+  take(buckets: readonly Bucket[], nowMs: number, cost = 1): RateVerdict {
+    return this.#settle(buckets, nowMs, cost)
   }
 
   /** Takes back one request counted by `take`: one that turned out free, such as a 304. Tells the state after. */
@@ -76,14 +77,14 @@ export class RateLimiter {
     return size
   }
 
-  #settle(buckets: readonly Bucket[], nowMs: number, cost: 1 | 0 | -1): RateVerdict {
+  #settle(buckets: readonly Bucket[], nowMs: number, cost: number): RateVerdict {
     const live = this.#live
     live.length = 0
     let allowed = true
     for (const bucket of buckets) {
       if (bucket.quota === null) continue
       const meter = this.#tableOf(bucket.name).meterOf(bucket.key, bucket.quota, bucket.windowSeconds, nowMs)
-      if (cost >= 0 && meter.left() < 1) allowed = false
+      if (cost >= 0 && meter.left() < meter.needed(cost)) allowed = false
       live.push(meter)
     }
     let retryAfterSeconds = 0
@@ -91,11 +92,11 @@ export class RateLimiter {
     let policyHeader = ''
     for (const meter of live) {
       policyHeader += policyHeader === '' ? meter.policy : `, ${meter.policy}`
-      if (allowed) meter.used = Math.max(0, meter.used + cost)
-      else if (meter.left() < 1) {
+      if (allowed) meter.used = Math.max(0, meter.used + Math.min(cost, meter.quota))
+      else if (meter.left() < meter.needed(cost)) {
         violated = violated ?? []
         violated.push(meter.name)
-        retryAfterSeconds = Math.max(retryAfterSeconds, meter.seconds())
+        retryAfterSeconds = Math.max(retryAfterSeconds, meter.seconds(meter.needed(cost)))
       }
     }
     return { allowed, policyHeader, limitHeader: limitHeader(live), retryAfterSeconds, violated: violated ?? none }
@@ -210,10 +211,15 @@ class Meter {
     return Math.floor(this.quota - this.used + rounding)
   }
 
-  /** The `t` of the header. */
-  seconds(): number {
+  /** How many requests must be left for one of this cost to pass. A quota of nothing lets none pass. */
+  needed(cost: number): number {
+    return Math.max(1, Math.min(cost, this.quota))
+  }
+
+  /** The `t` of the header; with more than one request needed, the seconds until so many are left. */
+  seconds(needed = 1): number {
     if (this.quota === 0) return this.windowSeconds
-    const missing = this.left() >= 1 ? this.used : this.used + 1 - this.quota
+    const missing = this.left() >= needed ? this.used : this.used + needed - this.quota
     return Math.ceil((missing * this.#intervalMs) / 1_000 - rounding)
   }
 

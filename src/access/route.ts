@@ -7,6 +7,7 @@ import type { Permission } from '../core/permissions'
 import type { ProblemCode } from '../core/problem'
 import type { Relations } from '../core/relation'
 import { Shape } from '../core/shapes'
+import { bulkRoute, type Bulk } from './bulk'
 import { serve, type Peer } from './door'
 import type { Waiting } from './long-poll'
 import { expandParameter } from './expand'
@@ -45,9 +46,13 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   action?: AuditAction
   query?: Q
   body?: B
+  /** What the door holds the body to, where the verb looks at the rest of it piece by piece; else it is `body`. */
+  envelope?: TSchema
   /** The body is anything, and the verb reads it from the request. */
   rawBody?: boolean
   status?: 200 | 201 | 202 | 204
+  /** Another status that some of its results are answered with. */
+  otherStatus?: { status: 207; applies(result: unknown): boolean }
   answer?: TSchema
   /** On a GET: what can be sent along with the resource. Its shape has the same names in `expanded`. */
   expands?: Relations
@@ -68,6 +73,10 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   narrowed?: 'open' | 'verb'
   /** Members of the answer that are told once and left out of a replay. */
   once?: readonly string[]
+  /** The result as it is kept for replays, where leaving out members of its own is not enough. */
+  kept?(result: unknown): unknown
+  /** How many requests it counts as; one when absent. */
+  cost?(body: Static<B>): number
   /** Codes it can answer with beyond those that every operation shares. */
   problems?: readonly ProblemCode[]
   /** Headers of the answer that depend on the result. */
@@ -88,10 +97,14 @@ export const answerOf = (action: string): TSchema | undefined => answers.get(act
 // Of every area of the program, filled in as they are made.
 const answers = new Map<string, TSchema>()
 
-/** One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here. */
-export function area(name: string, tag: string, routes: readonly Route[]): AnyElysia {
+/**
+ * One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here.
+ * @param declared routes, and bulks of operations that are among them
+ */
+export function area(name: string, tag: string, declared: readonly (Route | Bulk)[]): AnyElysia {
   let app: AnyElysia = new Elysia({ name })
-  for (const spec of routes) {
+  const routes = declared.filter((one): one is Route => !('operations' in one))
+  for (const spec of declared.map(one => ('operations' in one ? bulkRoute(one, routes) : one))) {
     if (spec.action && spec.answer) answers.set(spec.action, spec.answer)
     app = app.route(
       spec.method,

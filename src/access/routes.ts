@@ -127,6 +127,15 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     problems: ['origin_not_allowed'],
     run: (ctx, { body }) => reportToken(ctx, body.token),
   }),
+  {
+    path: '/v1/tokens/bulk',
+    operationId: 'bulkTokens',
+    summary: 'Revoke tokens',
+    description: 'Many tokens at once.',
+    action: 'account.token.bulk',
+    of: 'Token',
+    operations: { revoke: 'revokeToken' },
+  },
 ])
 
 export const sessionRoutes = area('sessions', 'Sessions', [

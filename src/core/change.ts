@@ -53,27 +53,24 @@ export interface Changed<T> {
   wakes?: string[]
 }
 
+/** A change that is to be made together with others (core/bulk.ts). */
+export interface Joining {
+  ctx: Ctx
+  action: AuditAction
+  fn(tx: Tx): Promise<Changed<unknown>>
+}
+
 /**
  * The door for what a caller asks for: the change, its audit entry, its events, its jobs, its notices and its idempotency record
  * are one transaction. `fn` must not call anything outside the database; a thrown error undoes all of it.
  * @param action `<area>.<thing>.<verb>` in the infinitive, declared in core/audit-actions
  */
 export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => Promise<Changed<T>>): Promise<T> {
+  if (ctx.join) return (await ctx.join({ ctx, action, fn })) as T
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
     const done = await fn(tx)
-    await writeAudit(tx, hub, [
-      {
-        workspaceId: ctx.workspaceId,
-        action,
-        actor: ctx.actor,
-        context: ctx.context,
-        targets: [done.target].flat(),
-        before: done.before,
-        after: done.after,
-        reason: done.reason,
-      },
-    ])
+    await writeAudit(tx, hub, [auditDraft(ctx, action, done)])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
     await writeNotices(tx, hub, done.notices ?? [])
@@ -84,6 +81,18 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   announce(hub, changed)
   return changed.result
 }
+
+/** The audit entry of what a caller changed. */
+export const auditDraft = (ctx: Ctx, action: AuditAction, done: Changed<unknown>): AuditDraft => ({
+  workspaceId: ctx.workspaceId,
+  action,
+  actor: ctx.actor,
+  context: ctx.context,
+  targets: [done.target].flat(),
+  before: done.before,
+  after: done.after,
+  reason: done.reason,
+})
 
 /** What background work did: any number of audit entries, of any workspace. */
 export interface Recorded<T> {
@@ -208,7 +217,8 @@ async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: nu
   return row!
 }
 
-async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
+/** Keeps the answer of a request with an Idempotency-Key, in the transaction of what it did. */
+export async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
   const { method, path, key, answer } = ctx.idempotency!
   const stored = await tx
     .update(idempotencyKeys)

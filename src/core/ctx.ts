@@ -1,3 +1,4 @@
+import type { Joining } from './change'
 import type { Hub } from './hub'
 import type { AuditActor, AuditContext } from './db/tables'
 import type { Permissions } from './permissions'
@@ -22,6 +23,8 @@ export interface Ctx {
   ifMatch: string | null
   /** Set while a request with an Idempotency-Key runs: the door stores its answer with the change. */
   idempotency: Idempotency | null
+  /** Set where the verb is one of a bulk: its change joins those of the others, and is resolved once they are committed. */
+  join?: (change: Joining) => Promise<unknown>
 }
 
 export interface Idempotency {

@@ -32,6 +32,7 @@ export const problemKinds = {
   payload_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   validation_failed: [422, 'Validation failed'],
+  bulk_failed: [422, 'The bulk was not done'],
   idempotency_key_reused: [422, 'The key was used for another request'],
   rate_limited: [429, 'Try again shortly'],
   internal_error: [500, 'Internal error'],

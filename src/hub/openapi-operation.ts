@@ -205,6 +205,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
     const schema = schemas.of(spec.answer)
     answers[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
   }
+  if (spec.otherStatus) answers[spec.otherStatus.status] = { ...answers[status], description: outcomes[spec.otherStatus.status] }
   if (spec.streams)
     answers[status]!.content = Object.fromEntries(
       Object.entries(spec.streams).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
@@ -222,6 +223,7 @@ const outcomes: Record<number, string> = {
   201: 'Made.',
   202: 'Taken on; the work goes on in the background.',
   204: 'Done; nothing to say.',
+  207: 'What became of each operation.',
 }
 
 /** A resource that can be edited has a version; one that is only read is known by its id. */

@@ -184,4 +184,10 @@ export const accountActions = [
     changes: { members: { data_keys: Type.Integer(), values: Type.Integer(), failures: Type.Integer() } },
     example: { before: {}, after: { data_keys: 1, values: 12, failures: 0 } },
   }),
+  auditAction({
+    action: 'account.token.bulk',
+    number: 'AC025',
+    description: 'Many changes of tokens at once were refused; those that are made have entries of their own.',
+    targets: [],
+  }),
 ] as const

@@ -103,4 +103,10 @@ export const heartbeatActions = [
     ...byPing,
     example: { before: { status: 'down' }, after: { status: 'up' } },
   }),
+  auditAction({
+    action: 'heartbeat.bulk',
+    number: 'HB014',
+    description: 'Many changes of heartbeats at once were refused; those that are made have entries of their own.',
+    targets: [],
+  }),
 ] as const

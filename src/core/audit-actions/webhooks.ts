@@ -85,4 +85,10 @@ export const webhookActions = [
     targets: ['webhook_delivery'],
     changes: 'answer',
   }),
+  auditAction({
+    action: 'webhooks.endpoint.bulk',
+    number: 'WH011',
+    description: 'Many changes of webhook endpoints at once were refused; those that are made have entries of their own.',
+    targets: [],
+  }),
 ] as const

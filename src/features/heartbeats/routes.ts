@@ -169,4 +169,13 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     answer: FlipList,
     run: (ctx, { params, query }) => listFlips(ctx, params.id!, query),
   }),
+  {
+    path: '/v1/heartbeats/bulk',
+    operationId: 'bulkHeartbeats',
+    summary: 'Create, edit and delete heartbeats',
+    description: 'Many heartbeats at once.',
+    action: 'heartbeat.bulk',
+    of: 'Heartbeat',
+    operations: { create: 'createHeartbeat', update: 'updateHeartbeat', delete: 'deleteHeartbeat' },
+  },
 ])

@@ -243,4 +243,13 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     narrowed: 'open',
     run: async (_ctx, { params }) => getEventKind(params.kind!),
   }),
+  {
+    path: '/v1/webhook-endpoints/bulk',
+    operationId: 'bulkWebhookEndpoints',
+    summary: 'Edit and delete webhook endpoints',
+    description: 'Many endpoints at once.',
+    action: 'webhooks.endpoint.bulk',
+    of: 'WebhookEndpoint',
+    operations: { update: 'updateWebhookEndpoint', delete: 'deleteWebhookEndpoint' },
+  },
 ])

@@ -1,0 +1,341 @@
+import { expect, test } from 'bun:test'
+import { auditEntries, idempotencyKeys } from '../../src/core/db/tables'
+import { area, route } from '../../src/access/route'
+import { callerWith, world, type World } from '../support/world'
+
+const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 10 }
+const create = (name: string) => ({ op: 'create', body: { name, schedule } })
+
+async function made(w: World, ...names: string[]): Promise<{ id: string; version: number; [member: string]: any }[]> {
+  const answers = await Promise.all(names.map(name => w.acme.call('POST', '/v1/heartbeats', { name, schedule })))
+  await w.audited()
+  return answers.map(one => one.body)
+}
+const names = async (w: World) => (await w.acme.call('GET', '/v1/heartbeats?sort=name')).body.data.map((one: any) => one.name)
+const bulk = (w: World, operations: unknown[], query = '', headers: Record<string, string> = {}) =>
+  w.acme.call('POST', `/v1/heartbeats/bulk${query}`, { operations }, headers)
+
+test('creates, edits and deletes in one go, with an audit entry each in one chain', async () => {
+  const w = await world()
+  const [one, two] = (await made(w, 'one', 'two')) as [any, any]
+  const answer = await bulk(w, [
+    create('three'),
+    { op: 'update', id: one.id, body: { name: 'first' }, if_match: '"1"' },
+    { op: 'delete', id: two.id },
+  ])
+  expect({ status: answer.status, ...answer.body, results: undefined }).toEqual({
+    status: 200,
+    mode: 'atomic',
+    succeeded: 3,
+    failed: 0,
+  })
+  expect(answer.body.results.map((one: any) => [one.index, one.op, one.status, one.body?.name, one.problem])).toEqual([
+    [0, 'create', 201, 'three', null],
+    [1, 'update', 200, 'first', null],
+    [2, 'delete', 204, undefined, null],
+  ])
+  expect(answer.body.results.map((one: any) => one.id)).toEqual([answer.body.results[0].body.id, one.id, two.id])
+  expect(await names(w)).toEqual(['first', 'three'])
+  expect(await w.audited()).toEqual(['heartbeat.create', 'heartbeat.update', 'heartbeat.delete'])
+  const entries = (await w.hub.read.select().from(auditEntries)).filter(entry => entry.workspaceId === w.acme.workspaceId)
+  expect(entries.map(entry => entry.seq).sort((a, b) => a - b)).toEqual(entries.map((_, place) => place + 1))
+  expect(new Set(entries.slice(-3).map(entry => entry.context.request_id)).size).toBe(1)
+})
+
+test('one that fails undoes all, and each that fails is pointed to', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  const refused = await bulk(w, [
+    create('two'),
+    { op: 'update', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', body: { name: 'x' } },
+    { op: 'update', id: one.id, body: { name: 'y' }, if_match: '"7"' },
+    {
+      op: 'create',
+      body: { name: 'three', schedule: { kind: 'cron', expression: '61 * * * *', timezone: 'UTC', grace_seconds: 1 } },
+    },
+    { op: 'create', body: { name: '', schedule, colour: 'red' } },
+    { op: 'explode' },
+    { op: 'delete', id: one.id },
+  ])
+  expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 422, code: 'bulk_failed' })
+  expect(refused.body.detail).toContain('5 of 7')
+  expect(refused.body.errors.map((error: any) => `${error.pointer} ${error.code}`)).toEqual([
+    '#/operations/1/id not_found',
+    '#/operations/2/if_match precondition_failed',
+    expect.stringMatching(/^#\/operations\/3\/body\/schedule\/expression /),
+    expect.stringMatching(/^#\/operations\/4\/body\/\w+ /),
+    expect.stringMatching(/^#\/operations\/4\/body\/\w+ /),
+    '#/operations/5/op enum',
+  ])
+  expect(await names(w)).toEqual(['one'])
+  expect(await w.audited()).toEqual([])
+})
+
+test('in partial mode those that can be done are done, and each is told of', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  const answer = await bulk(
+    w,
+    [
+      create('two'),
+      { op: 'delete', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m' },
+      { op: 'create', body: { name: 'three' } },
+      { op: 'update', id: one.id, body: { name: 'first' } },
+    ],
+    '?mode=partial',
+  )
+  expect(answer.status).toBe(207)
+  expect(answer.body).toMatchObject({ mode: 'partial', succeeded: 2, failed: 2 })
+  expect(answer.body.results.map((one: any) => [one.status, one.problem?.code ?? null])).toEqual([
+    [201, null],
+    [404, 'not_found'],
+    [422, 'validation_failed'],
+    [200, null],
+  ])
+  expect(answer.body.results[2].problem.errors).toEqual([
+    { pointer: '#/operations/2/body/schedule', code: 'required', detail: 'is required.' },
+  ])
+  expect(await names(w)).toEqual(['first', 'two'])
+  expect(await w.audited()).toEqual(['heartbeat.create', 'heartbeat.update'])
+})
+
+test('a step that fails halfway leaves nothing of itself behind', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  // The second edit of the same heartbeat meets what the first one made of it.
+  const answer = await bulk(
+    w,
+    [
+      { op: 'update', id: one.id, body: { name: 'once' }, if_match: '"1"' },
+      { op: 'update', id: one.id, body: { name: 'twice' }, if_match: '"1"' },
+      { op: 'delete', id: one.id },
+      { op: 'delete', id: one.id },
+    ],
+    '?mode=partial',
+  )
+  expect(answer.body.results.map((one: any) => one.status)).toEqual([200, 412, 204, 404])
+  expect(await w.audited()).toEqual(['heartbeat.update', 'heartbeat.delete'])
+})
+
+test('the plan is counted inside: no bulk gets beyond it', async () => {
+  const w = await world()
+  await w.limit(w.acme.workspaceId, { heartbeats: 3 })
+  const refused = await bulk(w, ['a', 'b', 'c', 'd'].map(create))
+  expect(refused.body.errors).toEqual([expect.objectContaining({ pointer: '#/operations/3', code: 'plan_limit_reached' })])
+  expect(await names(w)).toEqual([])
+  const some = await bulk(w, ['a', 'b', 'c', 'd', 'e'].map(create), '?mode=partial')
+  expect(some.body.results.map((one: any) => one.status)).toEqual([201, 201, 201, 403, 403])
+  expect(some.body.results[4].problem).toMatchObject({ code: 'plan_limit_reached', max: 3, used: 3 })
+  // Making room first is part of the same transaction.
+  const swapped = await bulk(w, [{ op: 'delete', id: some.body.results[0].id }, create('f')])
+  expect(swapped.status).toBe(200)
+  const both = await Promise.all([bulk(w, [create('g')], '?mode=partial'), bulk(w, [create('h')], '?mode=partial')])
+  expect(both.map(one => one.body.results[0].status)).toEqual([403, 403])
+})
+
+test('repeated with its Idempotency-Key it does nothing twice and tells no address twice', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  const headers = { 'idempotency-key': 'k1' }
+  const operations = [create('two'), { op: 'update', id: one.id, body: { name: 'first' } }, { op: 'delete', id: 'hb_none' }]
+  const first = await bulk(w, operations, '?mode=partial', headers)
+  expect(first.body.results[1].body.uuid).toBe(one.uuid)
+  const again = await bulk(w, operations, '?mode=partial', headers)
+  expect({ status: again.status, replayed: again.headers.get('idempotent-replayed') }).toEqual({ status: 207, replayed: 'true' })
+  expect(again.body.results.map((one: any) => [one.id, one.status])).toEqual(
+    first.body.results.map((one: any) => [one.id, one.status]),
+  )
+  expect(again.body.results[0].body).toMatchObject({ name: 'two', uuid: null, ping_url: null, secret_shown_before: true })
+  expect(again.text).not.toContain(one.uuid)
+  expect(JSON.stringify(await w.hub.read.select().from(idempotencyKeys))).not.toContain(one.uuid)
+  expect(await names(w)).toEqual(['first', 'two'])
+  expect((await bulk(w, operations, '', headers)).body.code).toBe('idempotency_key_reused')
+})
+
+test('one that was refused leaves its Idempotency-Key free', async () => {
+  const w = await world()
+  const headers = { 'idempotency-key': 'k2' }
+  expect((await bulk(w, [{ op: 'create', body: {} }], '', headers)).status).toBe(422)
+  expect((await bulk(w, [create('one')], '', headers)).status).toBe(200)
+})
+
+test('a heartbeat that was made in a bulk is watched', async () => {
+  const w = await world()
+  const operations = [{ op: 'create', body: { name: 'silent', schedule, first_ping_within_seconds: 30 } }]
+  expect((await bulk(w, operations)).status).toBe(200)
+  await w.pass(31_000)
+  expect(await w.happened()).toEqual(['monitor.alert'])
+})
+
+test('revoked tokens stop at once, all or none', async () => {
+  const w = await world()
+  const [one, two] = [await w.scoped('dns.read'), await w.scoped('monitoring.read')]
+  expect((await two.call('GET', '/v1/heartbeats')).status).toBe(200)
+  const list = (await w.acme.call('GET', '/v1/tokens?mode=scoped')).body.data
+  const revoke = (ids: string[]) => w.acme.call('POST', '/v1/tokens/bulk', { operations: ids.map(id => ({ op: 'revoke', id })) })
+  const ids = list.map((token: any) => token.id)
+  expect((await revoke([...ids, 'tok_none'])).status).toBe(422)
+  expect((await two.call('GET', '/v1/heartbeats')).status).toBe(200)
+  const answer = await revoke(ids)
+  expect(answer.body.results).toEqual(
+    ids.map((id: string, index: number) => ({ index, op: 'revoke', status: 204, id, problem: null })),
+  )
+  for (const token of [one, two]) expect((await token.call('GET', '/v1/heartbeats')).body.code).toBe('token_revoked')
+})
+
+test('webhook endpoints are edited and deleted, and what their targets may be is asked before', async () => {
+  const w = await world()
+  const endpoint = async (path: string) =>
+    (await w.acme.call('POST', '/v1/webhook-endpoints', { url: `http://127.0.0.1:9/${path}`, events: ['monitor.alert'] })).body.id
+  const ids = [await endpoint('a'), await endpoint('b'), await endpoint('c')]
+  const send = (operations: unknown[], query = '') => w.acme.call('POST', `/v1/webhook-endpoints/bulk${query}`, { operations })
+  const refused = await send([
+    { op: 'update', id: ids[0], body: { active: false } },
+    { op: 'update', id: ids[1], body: { url: 'ftp://127.0.0.1/' } },
+  ])
+  expect(refused.body.errors[0].pointer).toBe('#/operations/1/body/url')
+  expect((await w.acme.call('GET', `/v1/webhook-endpoints/${ids[0]}`)).body.active).toBe(true)
+  const answer = await send([
+    { op: 'update', id: ids[0], body: { active: false } },
+    { op: 'update', id: ids[1], body: { url: 'http://127.0.0.1:9/moved' } },
+    { op: 'delete', id: ids[2] },
+  ])
+  expect(answer.body.results.map((one: any) => one.status)).toEqual([200, 200, 204])
+  expect((await w.acme.call('GET', '/v1/webhook-endpoints')).body.data).toHaveLength(2)
+})
+
+test('what another workspace has is not found', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  const answer = await w.rival.call('POST', '/v1/heartbeats/bulk?mode=partial', { operations: [{ op: 'delete', id: one.id }] })
+  expect(answer.body.results[0].problem.code).toBe('not_found')
+  expect(await names(w)).toEqual(['one'])
+})
+
+test.each([
+  ['none', {}, '#/operations', 'required'],
+  ['an empty list', { operations: [] }, '#/operations', 'too_few'],
+  ['too many', { operations: Array(501).fill({ op: 'delete', id: 'x' }) }, '#/operations', 'too_many'],
+  ['a word', { operations: ['delete'] }, '#/operations/0', 'type'],
+  ['an object', { operations: {} }, '#/operations', 'type'],
+])('%s is no list of operations', async (_, body, pointer, code) => {
+  const { acme } = await world()
+  for (const query of ['', '?mode=partial']) {
+    const refused = await acme.call('POST', `/v1/heartbeats/bulk${query}`, body)
+    expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 422, code: 'validation_failed' })
+    expect(refused.body.errors[0]).toMatchObject({ pointer, code })
+  }
+})
+
+test('500 at once are one request for every 50, and are done in one transaction', async () => {
+  const w = await world()
+  await w.limit(w.rival.workspaceId, { requests_per_minute_per_token: 20, requests_per_hour_per_workspace: null })
+  const operations = Array.from({ length: 500 }, (_, n) => create(`job ${n}`))
+  const first = await w.rival.call('POST', '/v1/heartbeats/bulk', { operations })
+  expect({ status: first.status, done: first.body.succeeded }).toEqual({ status: 200, done: 500 })
+  expect(first.headers.get('ratelimit')).toStartWith('"token";r=10;')
+  const fifty = await w.rival.call('POST', '/v1/heartbeats/bulk?mode=partial', { operations: operations.slice(0, 50) })
+  expect(fifty.headers.get('ratelimit')).toStartWith('"token";r=9;')
+  const refused = await w.rival.call('POST', '/v1/heartbeats/bulk', { operations: operations.slice(0, 500) })
+  expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 429, code: 'rate_limited' })
+  expect(refused.body['violated-policies']).toEqual(['token'])
+  w.clock.advance(Number(refused.headers.get('retry-after')) * 1000)
+  expect((await w.rival.call('GET', '/v1/heartbeats?include=total')).body.pagination.total).toBe(550)
+}, 30_000)
+
+test('two that meet on the same heartbeats in opposite orders are both done', async () => {
+  const w = await world()
+  const beats = await made(w, ...Array.from({ length: 12 }, (_, n) => `job ${n}`))
+  const edits = (name: string, of: typeof beats) => of.map(one => ({ op: 'update', id: one.id, body: { description: name } }))
+  const answers = await Promise.all([
+    bulk(w, edits('up', beats)),
+    bulk(w, edits('down', [...beats].reverse())),
+    w.acme.call('PATCH', `/v1/heartbeats/${beats[5]!.id}`, { name: 'alone' }),
+  ])
+  expect(answers.map(one => one.status)).toEqual([200, 200, 200])
+  const after = (await w.acme.call('GET', '/v1/heartbeats')).body.data
+  expect(new Set(after.map((one: any) => one.description)).size).toBe(1)
+  expect(await w.audited()).toHaveLength(25)
+})
+
+test('a narrowed token has no bulk, and a read-only one none of writes', async () => {
+  const w = await world()
+  const [one] = (await made(w, 'one')) as [any]
+  const token = await w.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [one.id] })
+  const narrow = callerWith(w.app, w.acme.workspaceId, token.body.token)
+  const operations = [{ op: 'delete', id: one.id }]
+  expect((await narrow.call('POST', '/v1/heartbeats/bulk', { operations })).body.code).toBe('narrowed_token')
+  expect((await w.readOnly.call('POST', '/v1/heartbeats/bulk', { operations })).body.required_permission).toBe('monitoring.write')
+})
+
+test('a fault of the hub itself undoes all, in either mode, and the verbs are let go', async () => {
+  const shape = { summary: 'A thing', description: 'A thing.' }
+  let ended = 0
+  const things = area('things', 'Tokens', [
+    route({
+      ...shape,
+      method: 'POST',
+      path: '/test/things',
+      guard: 'monitoring.write',
+      action: 'heartbeat.create',
+      operationId: 'createThing',
+      run: async ctx => {
+        try {
+          // As a heartbeat would be made, and then something breaks.
+          const { createHeartbeat } = await import('../../src/features/heartbeats/heartbeats')
+          await createHeartbeat(ctx, { name: 'thing', schedule: schedule as never })
+        } finally {
+          ended++
+        }
+      },
+    }),
+    route({
+      ...shape,
+      method: 'POST',
+      path: '/test/faults',
+      guard: 'monitoring.write',
+      action: 'heartbeat.delete',
+      operationId: 'createFault',
+      run: async () => {
+        throw new Error('broken')
+      },
+    }),
+    {
+      ...shape,
+      path: '/test/things/bulk',
+      operationId: 'bulkThings',
+      action: 'heartbeat.bulk',
+      of: 'Thing',
+      operations: { create: 'createThing', fault: 'createFault' },
+    },
+  ])
+  const w = await world({}, [things])
+  for (const query of ['', '?mode=partial']) {
+    const refused = await w.acme.call('POST', `/test/things/bulk${query}`, { operations: [{ op: 'create' }, { op: 'fault' }] })
+    expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 500, code: 'internal_error' })
+  }
+  expect(ended).toBe(2)
+  expect(await names(w)).toEqual([])
+  expect((await w.acme.call('POST', '/test/things/bulk', { operations: [{ op: 'create' }] })).body.succeeded).toBe(1)
+})
+
+test('a bulk whose operations are not in its area, or need different permissions, is not served', () => {
+  const one = (operationId: string, guard: 'dns.write' | 'monitoring.write') =>
+    route({
+      method: 'POST',
+      path: `/test/${operationId}`,
+      guard,
+      operationId,
+      summary: 's',
+      description: 'd',
+      run: async () => {},
+    })
+  const of = (operations: Record<string, string>) => () =>
+    area('x', 'Tokens', [
+      one('a', 'dns.write'),
+      one('b', 'monitoring.write'),
+      { path: '/test/bulk', operationId: 'bulk', summary: 's', description: 'd', action: 'heartbeat.pause', of: 'X', operations },
+    ])
+  expect(of({ go: 'missing' })).toThrow('no route of its area')
+  expect(of({ go: 'a', stay: 'b' })).toThrow('different permissions')
+})
