@@ -4,6 +4,7 @@ import { clientAddress } from '../core/net/client-address'
 import type { Ctx, StoredAnswer } from '../core/ctx'
 import type { AuditContext } from '../core/db/tables'
 import type { Hub } from '../core/hub'
+import { deprecationHeaders } from '../core/deprecation'
 import { newId } from '../core/ids'
 import { invalid, notFound, Problem, problemBody } from '../core/problem'
 import { readQuery } from '../core/query'
@@ -14,6 +15,8 @@ import { authenticate, limitReached } from './authenticate'
 import type { Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
+import { noteDeprecatedUse } from './deprecated-use'
+import { deprecatedIn, usedBy } from './deprecations'
 import { neededBy, withExpanded } from './expand'
 import { withFields } from './fields'
 import { limiterOf } from './limiter'
@@ -79,6 +82,7 @@ export async function serve(
     if (!verdict.allowed) throw limitReached(verdict)
     const context = contextOf(request, id, ip, caller, spec.guard)
     if (caller) await authorise(hub, spec, caller, request, ip, context)
+    if (spec.deprecated) Object.assign(headers, deprecationHeaders([spec.deprecated]))
     if (caller?.token?.endsAnother) await startGrace(hub, caller, context)
     // Another site must not sign a browser in to an account of its choice.
     if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
@@ -100,6 +104,7 @@ export async function serve(
       const problems = hostile.length > 0 ? hostile : fieldProblems(spec.envelope ?? spec.body, body)
       if (problems.length > 0) throw invalid(problems)
     }
+    if (deprecatedIn(spec).length > 0) tellDeprecated(hub, spec, caller, query, body, headers)
     const more = spec.cost ? spec.cost(body as never) - 1 : 0
     if (more > 0) {
       const rest = limiterOf(hub).take(buckets, now, more)
@@ -154,7 +159,7 @@ export async function serve(
     if (answer.location) headers.Location = answer.location
     if (answer.status === 204) return new Response(null, { status: 204, headers })
     const next = nextPage(url, answer.body)
-    if (next) headers.Link = next
+    if (next) headers.Link = headers.Link ? `${headers.Link}, ${next}` : next
     // A replay may be of a problem, and says so itself.
     headers['Content-Type'] ??= 'application/json; charset=utf-8'
     return new Response(answer.body, { status: answer.status, headers })
@@ -203,6 +208,21 @@ function tellLimits(headers: Record<string, string>, verdict: RateVerdict): void
   if (!verdict.policyHeader) return
   headers['RateLimit-Policy'] = verdict.policyHeader
   headers.RateLimit = verdict.limitHeader
+}
+
+/** Says what of the request is deprecated, and counts it for the token. */
+function tellDeprecated(
+  hub: Hub,
+  spec: Route,
+  caller: Caller | null,
+  query: Record<string, unknown>,
+  body: unknown,
+  headers: Record<string, string>,
+): void {
+  const used = usedBy(spec, query, body)
+  if (used.length === 0) return
+  Object.assign(headers, deprecationHeaders(used.map(one => one.notice)))
+  if (caller?.token) noteDeprecatedUse(hub, caller.workspaceId, caller.token.id, used)
 }
 
 async function authorise(

@@ -1,6 +1,7 @@
 import { inArray, eq } from 'drizzle-orm'
 import { record, type AuditDraft } from '../core/change'
 import type { Hub } from '../core/hub'
+import { flushDeprecatedUse } from './deprecated-use'
 import { tokens } from './tables'
 
 interface Use {
@@ -19,8 +20,9 @@ export function noteUse(hub: Hub, tokenId: string, ip: string): void {
 /** The last use that is noted but not yet written, so that what is shown is never a minute old. */
 export const notedUse = (hub: Hub, tokenId: string): Use | null => uses.get(hub)?.get(tokenId) ?? null
 
-/** Writes the noted uses; a token seen at a new address gets an audit entry. */
+/** Writes the noted uses, of what is deprecated too; a token seen at a new address gets an audit entry. */
 export async function flushUses(hub: Hub): Promise<void> {
+  await flushDeprecatedUse(hub)
   const noted = uses.get(hub)
   if (!noted || noted.size === 0) return
   const taken = [...noted]

@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Elysia, type AnyElysia } from 'elysia'
 import type { AuditAction } from '../core/audit-actions'
 import type { Ctx } from '../core/ctx'
+import type { Deprecation } from '../core/deprecation'
 import type { Hub } from '../core/hub'
 import type { Permission } from '../core/permissions'
 import type { ProblemCode } from '../core/problem'
@@ -10,6 +11,7 @@ import { Shape } from '../core/shapes'
 import { bulkRoute, type Bulk } from './bulk'
 import { serve, type Peer } from './door'
 import type { Waiting } from './long-poll'
+import { deprecatedIn } from './deprecations'
 import { expandParameter } from './expand'
 import { fieldsParameter } from './fields'
 
@@ -77,6 +79,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   kept?(result: unknown): unknown
   /** How many requests it counts as; one when absent. */
   cost?(body: Static<B>): number
+  /** Set for an operation that goes away; parameters and members are marked in their schemas. */
+  deprecated?: Deprecation
   /** Codes it can answer with beyond those that every operation shares. */
   problems?: readonly ProblemCode[]
   /** Headers of the answer that depend on the result. */
@@ -100,12 +104,14 @@ const answers = new Map<string, TSchema>()
 /**
  * One area of the API as an Elysia plugin: its routes under one tag. Every route of `/v1` is made here.
  * @param declared routes, and bulks of operations that are among them
+ * @throws BadDeprecation for what is to go away within less than a year
  */
 export function area(name: string, tag: string, declared: readonly (Route | Bulk)[]): AnyElysia {
   let app: AnyElysia = new Elysia({ name })
   const routes = declared.filter((one): one is Route => !('operations' in one))
   for (const spec of declared.map(one => ('operations' in one ? bulkRoute(one, routes) : one))) {
     if (spec.action && spec.answer) answers.set(spec.action, spec.answer)
+    deprecatedIn(spec)
     app = app.route(
       spec.method,
       spec.path,

@@ -1,5 +1,6 @@
 import { Elysia, type AnyElysia } from 'elysia'
 import { clientRequestId } from '../access/context'
+import { knowOperations } from '../access/deprecated-use'
 import { callerAddress, problemAnswer, requestId, standingFor, type Peer } from '../access/door'
 import { limiterOf } from '../access/limiter'
 import { noCredentials } from '../access/rate-limits'
@@ -7,7 +8,7 @@ import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
 import { redactPath } from '../core/log'
 import { notFound, Problem, tryAgain } from '../core/problem'
-import { apiAreas, ingestAreas } from './areas'
+import { apiAreas, ingestAreas, specsOf } from './areas'
 import { notReady, readiness } from './health'
 import { admitToMetrics, Metrics } from './metrics'
 import { pageRoutes } from './pages'
@@ -59,6 +60,7 @@ export function makeApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] = 
     .use(operatorRoutes(hub, worker, metrics))
     .use(pageRoutes)
   for (const routes of areas) app = app.use(routes)
+  knowOperations(hub, specsOf(areas))
   return app
 }
 

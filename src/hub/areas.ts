@@ -1,6 +1,8 @@
 import type { AnyElysia } from 'elysia'
 import { sessionRoutes, setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
 import { invitationRoutes, memberRoutes } from '../access/member-routes'
+import { deprecationRoutes } from '../access/deprecation-routes'
+import type { Route } from '../access/route'
 import { workspaceRoutes } from '../access/workspace-routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
@@ -21,6 +23,7 @@ export const apiAreas: readonly AnyElysia[] = [
   memberRoutes,
   invitationRoutes,
   workspaceRoutes,
+  deprecationRoutes,
   limitRoutes,
   heartbeatRoutes,
   webhookRoutes,
@@ -33,3 +36,7 @@ export const apiAreas: readonly AnyElysia[] = [
 
 /** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */
 export const ingestAreas: readonly AnyElysia[] = [pingTwinRoutes, pingRoutes]
+
+/** The operations that areas serve. */
+export const specsOf = (areas: readonly AnyElysia[]): Route[] =>
+  areas.flatMap(area => area.routes).flatMap(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route'] ?? [])

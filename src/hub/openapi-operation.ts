@@ -1,6 +1,8 @@
 import { isMade } from '../access/answer'
 import { longestWaitSeconds } from '../access/long-poll'
+import { deprecatedIn } from '../access/deprecations'
 import type { Route } from '../access/route'
+import { sentenceOf } from '../core/deprecation'
 import type { JsonSchema, Schemas } from './openapi-schema'
 import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
 
@@ -18,7 +20,12 @@ export const headers: Record<string, JsonSchema> = {
   'Retry-After': header('Seconds to wait before trying again.', 2, false, 'integer'),
   ETag: header('Version of the resource; send it back as If-Match or If-None-Match.', '"3.k2f9x1"', true),
   Location: header('Path of what was made.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
-  Link: header('The next page, where there is one (RFC 8288).', '</v1/tokens?cursor=Zm9v>; rel="next"'),
+  Link: header(
+    'The next page, where there is one (RFC 8288), and the page that explains what is deprecated.',
+    '</v1/tokens?cursor=Zm9v>; rel="next"',
+  ),
+  Deprecation: header('Since when something that the request used is deprecated (RFC 9745).', '@1801353600'),
+  Sunset: header('When it may be gone (RFC 8594).', 'Mon, 31 Jan 2028 00:00:00 GMT'),
   'Idempotent-Replayed': header('Present when the answer is that of an earlier request with the same Idempotency-Key.', 'true'),
   'Preference-Applied': header('How long the request was ready to wait, in seconds (RFC 7240).', 'wait=30'),
   'Set-Cookie': header('The session cookie.', 'bailiwick=…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000'),
@@ -90,7 +97,10 @@ export function operation(spec: Route, collected: Collected, schemas: Schemas, e
     operationId: collected.operationId,
     tags: collected.tags,
     summary: spec.summary,
-    description: [spec.description, guardSentence(spec), onceSentence(spec)].filter(Boolean).join('\n\n'),
+    description: [spec.description, spec.deprecated && sentenceOf(spec.deprecated), guardSentence(spec), onceSentence(spec)]
+      .filter(Boolean)
+      .join('\n\n'),
+    ...(spec.deprecated && { deprecated: true }),
     ...(spec.guard.includes('.') && { 'x-permission': spec.guard }),
     ...(spec.action && { 'x-audit-action': spec.action }),
     security: isGuarded(spec) ? [{ token: [] }, { session: [] }] : [],
@@ -141,12 +151,13 @@ function pathParameter(name: string, exampleId: string | undefined): JsonSchema 
 function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
   const query = spec.query as JsonSchema | undefined
   return Object.entries((query?.properties as Record<string, object>) ?? {}).map(([name, member]) => {
-    const { description, examples, ...schema } = schemas.of(member)
+    const { description, examples, deprecated, ...schema } = schemas.of(member)
     return {
       name,
       in: 'query',
       required: ((query!.required ?? []) as string[]).includes(name),
       description,
+      ...(deprecated && { deprecated }),
       schema,
       // Words are read apart at commas.
       ...(schema.type === 'array' && { style: 'form', explode: false }),
@@ -194,7 +205,9 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   if (versioned) names.push('ETag')
   if (isMade(spec) && hasMember(spec, schemas, 'id')) names.push('Location')
   if (spec.waits) names.push('Preference-Applied')
-  if (hasMember(spec, schemas, 'pagination')) names.push('Link')
+  const isDeprecated = deprecatedIn(spec).length > 0
+  if (isDeprecated) names.push('Deprecation', 'Sunset')
+  if (isDeprecated || hasMember(spec, schemas, 'pagination')) names.push('Link')
   if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')
   const told = (some: string[]) => ({

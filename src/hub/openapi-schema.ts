@@ -1,3 +1,4 @@
+import { deprecation } from '../core/deprecation'
 import { discriminator } from '../core/validate'
 
 /** A JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
@@ -9,7 +10,7 @@ export class SchemaClash extends Error {
 }
 
 // Words of our own validator, which other readers of a schema do not know.
-const privateKeywords = new Set(['$id', 'x-rule', discriminator])
+const privateKeywords = new Set(['$id', 'x-rule', discriminator, deprecation])
 const maps = new Set(['properties', 'patternProperties', '$defs'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])

@@ -10,6 +10,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Workspaces', description: 'Workspaces and plans.' },
   { name: 'Notices', description: 'What the people of a workspace should know of.' },
   { name: 'Members', description: 'People of a workspace, and invitations to it.' },
+  { name: 'Deprecations', description: 'What of the API goes away, and who uses it.' },
   { name: 'Audit', description: 'The log of every action.' },
   { name: 'Sessions', description: 'Signing in and out of the dashboard.' },
   { name: 'Setup', description: 'The first user of a new installation.' },

@@ -2,7 +2,8 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia, type AnyElysia } from 'elysia'
 import type { Route } from '../access/route'
 import { version } from '../core/version'
-import { apiAreas, ingestAreas } from './areas'
+import { deprecatedIn } from '../access/deprecations'
+import { apiAreas, ingestAreas, specsOf } from './areas'
 import { headers, operation, parameters, type Collected } from './openapi-operation'
 import { problemResponses, problemSchemas } from './openapi-problems'
 import { Schemas, type JsonSchema } from './openapi-schema'
@@ -29,7 +30,7 @@ export const defaultBaseUrl = 'http://localhost:8484'
  * @param baseUrl where clients reach the hub, without a trailing slash
  */
 export async function openapiDocument(baseUrl: string = defaultBaseUrl): Promise<OpenApiDocument> {
-  const written = await (document ??= writeDocument())
+  const written = await (document ??= describeAreas([...apiAreas, ...ingestAreas]))
   return {
     ...written,
     info: { ...info, contact: { name: 'Bailiwick', url: `${baseUrl}/docs` } },
@@ -84,8 +85,11 @@ const securitySchemes: Record<string, JsonSchema> = {
   },
 }
 
-/** Takes what @elysiajs/swagger collects from the routes, and finishes it: its own output is 3.0.3 without responses and components. */
-async function writeDocument(): Promise<Written> {
+/**
+ * The description of some areas. Takes what @elysiajs/swagger collects from the routes, and finishes it: its own output is 3.0.3
+ * without responses and components.
+ */
+export async function describeAreas(areas: readonly AnyElysia[]): Promise<Written> {
   let app: AnyElysia = new Elysia({ name: 'openapi' }).use(
     swagger({
       specPath: '/openapi.json',
@@ -93,14 +97,10 @@ async function writeDocument(): Promise<Written> {
       documentation: { info, tags: [...tags] },
     }),
   )
-  for (const area of [...apiAreas, ...ingestAreas]) app = app.use(area)
+  for (const area of areas) app = app.use(area)
   const answer = await app.handle(new Request('http://localhost/openapi.json'))
   const collected = (await answer.json()) as { paths: Record<string, Record<string, Collected>> }
-  const specs = new Map<string, Route>()
-  for (const { hooks } of app.routes) {
-    const spec = (hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route']
-    if (spec) specs.set(spec.operationId, spec)
-  }
+  const specs = new Map(specsOf([app]).map(spec => [spec.operationId, spec]))
 
   const schemas = new Schemas()
   const paths: OpenApiDocument['paths'] = {}
@@ -114,6 +114,7 @@ async function writeDocument(): Promise<Written> {
     }
   }
   const webhooks = webhookSection(schemas)
+  const anyDeprecated = [...specs.values()].some(spec => deprecatedIn(spec).length > 0)
   const used = new Set([
     ...Object.values(paths).flatMap(one => Object.values(one).flatMap(operation => operation.tags as string[])),
     'Messages',
@@ -122,7 +123,10 @@ async function writeDocument(): Promise<Written> {
     schemas: { ...schemas.components, ...problemSchemas },
     responses: problemResponses,
     parameters,
-    headers,
+    // Told of only where something is deprecated.
+    headers: Object.fromEntries(
+      Object.entries(headers).filter(([name]) => anyDeprecated || (name !== 'Deprecation' && name !== 'Sunset')),
+    ),
     securitySchemes,
   }
   return { openapi: '3.1.0', info, tags: tags.filter(tag => used.has(tag.name)), paths, webhooks, components }

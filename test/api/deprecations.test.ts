@@ -1,0 +1,178 @@
+import { expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import { flushUses } from '../../src/access/last-use'
+import { area, route, type Route } from '../../src/access/route'
+import { deprecated } from '../../src/core/deprecation'
+import { ListOf, Shape } from '../../src/core/shapes'
+import { describeAreas } from '../../src/hub/openapi'
+import { callerWith, world } from '../support/world'
+
+// Nothing of the API is deprecated: these operations are of the test alone.
+const notice = { since: '2027-01-31', sunset: '2028-01-31', link: '/docs/api#things', note: 'Use another.' }
+const Thing = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    name: Type.String({ description: 'Name.' }),
+    label: deprecated(Type.String({ description: 'The old name.' }), notice),
+  },
+  { $id: 'Thing', description: 'A thing.', examples: [{ id: 'thing_1', name: 'one', label: 'one' }] },
+)
+const ThingInput = Shape(
+  {
+    name: Type.Optional(Type.String({ description: 'Name.' })),
+    label: Type.Optional(deprecated(Type.String({ description: 'The old name.' }), notice)),
+    parts: Type.Optional(
+      Type.Array(
+        Shape({ size: Type.Optional(deprecated(Type.Integer({ description: 'Size.' }), { ...notice, sunset: '2028-06-01' })) }),
+        { description: 'Parts.' },
+      ),
+    ),
+  },
+  { $id: 'ThingInput', description: 'A thing to make.', examples: [{ name: 'one' }] },
+)
+const thing = { id: 'thing_1', name: 'one', label: 'one' }
+const page = { data: [thing], pagination: { has_more: true, next_cursor: 'abc' } }
+const shared = { guard: 'dns.read' as const, summary: 'A thing', description: 'Things.' }
+const things = area('things', 'Tokens', [
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/test/things',
+    operationId: 'listThings',
+    query: Shape({
+      tag: Type.Optional(deprecated(Type.String({ description: 'Tag.' }), notice)),
+      word: Type.Optional(Type.String({ description: 'Word.' })),
+    }),
+    answer: ListOf(Thing),
+    run: async () => page,
+  }),
+  route({
+    ...shared,
+    method: 'POST',
+    path: '/test/things',
+    action: 'test.thing.create',
+    operationId: 'createThing',
+    body: ThingInput,
+    run: async () => ({}),
+  }),
+  route({
+    ...shared,
+    method: 'GET',
+    path: '/test/old/:id',
+    operationId: 'getOld',
+    deprecated: notice,
+    run: async () => ({}),
+  }),
+])
+
+const scene = async () => await world({}, [things])
+const told = (answer: { headers: Headers }) => [answer.headers.get('deprecation'), answer.headers.get('sunset')]
+const yes = ['@1801353600', 'Mon, 31 Jan 2028 00:00:00 GMT']
+const no = [null, null]
+const links = '</docs/api#things>; rel="deprecation"; type="text/html", </docs/api#things>; rel="sunset"; type="text/html"'
+
+test('an operation that goes away says so in every answer, refusals too', async () => {
+  const { acme, rival } = await scene()
+  const answer = await acme.call('GET', '/test/old/1')
+  expect(told(answer)).toEqual(yes)
+  expect(answer.headers.get('link')).toBe(links)
+  expect(told(await rival.call('GET', '/test/old/1?nonsense=1'))).toEqual(yes)
+})
+
+test('a parameter and a member say so where they are used, and only there', async () => {
+  const { acme } = await scene()
+  expect(told(await acme.call('GET', '/test/things?fields=name&word=x'))).toEqual(no)
+  expect(told(await acme.call('GET', '/test/things?fields=name&tag=x'))).toEqual(yes)
+  expect(told(await acme.call('GET', '/test/things?fields=label'))).toEqual(yes)
+  expect(told(await acme.call('GET', '/test/things'))).toEqual(yes)
+  expect(told(await acme.call('POST', '/test/things', { name: 'x' }))).toEqual(no)
+  expect(told(await acme.call('POST', '/test/things', { label: 'x' }))).toEqual(yes)
+  expect(told(await acme.call('POST', '/test/things', { parts: [{}] }))).toEqual(no)
+  expect(told(await acme.call('POST', '/test/things', { parts: [{}, { size: 1 }] }))).toEqual([
+    yes[0]!,
+    'Thu, 01 Jun 2028 00:00:00 GMT',
+  ])
+})
+
+test('the link to the next page stays beside it', async () => {
+  const { acme } = await scene()
+  expect((await acme.call('GET', '/test/things')).headers.get('link')).toBe(`${links}, </test/things?cursor=abc>; rel="next"`)
+})
+
+test('who uses what is counted by token, and shown to the workspace', async () => {
+  const w = await scene()
+  const token = await w.acme.call('POST', '/v1/tokens', { name: 'old script', permissions: ['dns.read'] })
+  const script = callerWith(w.app, w.acme.workspaceId, token.body.token)
+  for (const path of ['/test/things?tag=x', '/test/things?fields=name&tag=y', '/test/old/1']) await script.call('GET', path)
+  await script.call('POST', '/test/things', { parts: [{ size: 1 }] })
+  w.clock.advance(1000)
+  await w.acme.call('GET', '/test/old/1')
+  await w.rival.call('GET', '/test/old/1')
+  await flushUses(w.hub)
+  await w.acme.call('GET', '/test/old/2')
+  const { body } = await w.acme.call('GET', '/v1/deprecations')
+  expect(body.data.map((one: any) => [one.id, one.kind, one.name, one.uses])).toEqual([
+    ['listThings?tag', 'parameter', 'tag', 2],
+    ['listThings=label', 'answer_member', 'label', 1],
+    ['createThing:/label', 'request_member', '/label', 0],
+    ['createThing:/parts/*/size', 'request_member', '/parts/*/size', 1],
+    ['getOld', 'operation', null, 3],
+  ])
+  expect(body.data[4]).toMatchObject({ ...notice, operation_id: 'getOld', method: 'GET', path: '/test/old/{id}' })
+  expect(body.data[4].tokens.map((one: any) => [one.name, one.uses])).toEqual([
+    ['full token', 2],
+    ['old script', 1],
+  ])
+  expect(body.data[4].last_used_at).toBe(body.data[4].tokens[0].last_used_at)
+  expect(Date.parse(body.data[4].tokens[0].last_used_at) - Date.parse(body.data[4].tokens[1].last_used_at)).toBe(1000)
+  expect(body.data[2]).toMatchObject({ last_used_at: null, tokens: [] })
+  const other = await w.rival.call('GET', '/v1/deprecations?fields=uses,tokens')
+  expect(other.body.data[4]).toMatchObject({ uses: 1, tokens: [{ uses: 1 }] })
+  expect(other.text).not.toContain('old script')
+})
+
+test('what is refused before it is understood is not counted', async () => {
+  const w = await scene()
+  await (await w.scoped('monitoring.read')).call('GET', '/test/old/1')
+  await w.acme.call('GET', '/test/old/1?nonsense=1')
+  await w.acme.call('POST', '/test/things', { label: 7 })
+  const { body } = await w.acme.call('GET', '/v1/deprecations')
+  expect(body.data.map((one: any) => one.uses)).toEqual([0, 0, 0, 0, 0])
+})
+
+test('nothing of the API is deprecated today', async () => {
+  const { acme } = await world()
+  expect((await acme.call('GET', '/v1/deprecations')).body).toEqual({
+    data: [],
+    pagination: { has_more: false, next_cursor: null },
+  })
+})
+
+test('the description of the API says what is deprecated', async () => {
+  const { paths, components } = (await describeAreas([things])) as any
+  const old = paths['/test/old/{id}'].get
+  expect(old.deprecated).toBe(true)
+  expect(old.description).toContain('Deprecated since 2027-01-31, gone from 2028-01-31. Use another.')
+  expect(Object.keys(old.responses[200].headers)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']))
+  const list = paths['/test/things'].get
+  expect(list.deprecated).toBeUndefined()
+  const parameter = (name: string) => list.parameters.find((one: any) => one.name === name)
+  expect(parameter('tag')).toMatchObject({ deprecated: true, schema: { type: 'string' } })
+  expect(parameter('word').deprecated).toBeUndefined()
+  expect(components.schemas.Thing.properties.label).toMatchObject({ deprecated: true, type: 'string' })
+  expect(components.schemas.ThingInput.properties.label.deprecated).toBe(true)
+  expect(components.headers.Sunset).toBeDefined()
+  expect(JSON.stringify(paths)).not.toContain('x-deprecation')
+})
+
+test('an operation that is to go within less than a year is not served', () => {
+  const soon: Route = route({
+    ...shared,
+    method: 'GET',
+    path: '/test/soon',
+    operationId: 'getSoon',
+    deprecated: { ...notice, sunset: '2027-12-31' },
+    run: async () => ({}),
+  })
+  expect(() => area('soon', 'Tokens', [soon])).toThrow('less than 12 months')
+})
