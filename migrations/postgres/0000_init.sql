@@ -54,6 +54,7 @@ CREATE TABLE "data_keys" (
 CREATE TABLE "events" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
 	"message_id" text collate "C" NOT NULL,
 	"kind" text collate "C" NOT NULL,
 	"resource_type" text collate "C" NOT NULL,
@@ -137,11 +138,38 @@ CREATE TABLE "notices" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "deprecation_uses" (
+	"workspace_id" text collate "C" NOT NULL,
+	"token_id" text collate "C" NOT NULL,
+	"subject" text collate "C" NOT NULL,
+	"uses" bigint NOT NULL,
+	"last_used_at" bigint NOT NULL,
+	CONSTRAINT "deprecation_uses_token_id_subject_pk" PRIMARY KEY("token_id","subject")
+);
+--> statement-breakpoint
+CREATE TABLE "invitations" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"email" text collate "C" NOT NULL,
+	"role" text collate "C" NOT NULL,
+	"code_hash" text collate "C" NOT NULL,
+	"invited_by" text collate "C" NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"accepted_at" bigint,
+	"accepted_by" text collate "C",
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "memberships" (
 	"workspace_id" text collate "C" NOT NULL,
 	"user_id" text collate "C" NOT NULL,
 	"role" text collate "C" NOT NULL,
+	"seen_at" bigint,
+	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
 	CONSTRAINT "memberships_workspace_id_user_id_pk" PRIMARY KEY("workspace_id","user_id")
 );
 --> statement-breakpoint
@@ -212,9 +240,43 @@ CREATE TABLE "workspaces" (
 	"is_operator" boolean NOT NULL,
 	"network_policy" text NOT NULL,
 	"limit_overrides" text NOT NULL,
+	"suspended_at" bigint,
+	"suspension_reason" text collate "C",
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "action_resources" (
+	"action_id" text collate "C" NOT NULL,
+	"resource_type" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"locked" text collate "C",
+	CONSTRAINT "action_resources_action_id_resource_id_pk" PRIMARY KEY("action_id","resource_id")
+);
+--> statement-breakpoint
+CREATE TABLE "actions" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"area" text collate "C" NOT NULL,
+	"resource_type" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"resources" text NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"cancellable" boolean NOT NULL,
+	"cancel_requested_at" bigint,
+	"progress" bigint NOT NULL,
+	"steps" text NOT NULL,
+	"input" text NOT NULL,
+	"state" text,
+	"under_way" boolean NOT NULL,
+	"result" text,
+	"error" text,
+	"actor" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"started_at" bigint,
+	"finished_at" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "audit_streams" (
@@ -394,11 +456,16 @@ CREATE TABLE "webhook_endpoints" (
 );
 --> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invitations" ADD CONSTRAINT "invitations_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tokens" ADD CONSTRAINT "tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN KEY ("plan_id") REFERENCES "public"."plans"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "action_resources" ADD CONSTRAINT "action_resources_action_id_actions_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."actions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "actions" ADD CONSTRAINT "actions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "audit_streams" ADD CONSTRAINT "audit_streams_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "flips" ADD CONSTRAINT "flips_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "heartbeats" ADD CONSTRAINT "heartbeats_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -416,6 +483,7 @@ CREATE INDEX "audit_entries_action" ON "audit_entries" USING btree ("workspace_i
 CREATE INDEX "data_key_uses_key" ON "data_key_uses" USING btree ("key_id");--> statement-breakpoint
 CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","created_at");--> statement-breakpoint
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "events_position" ON "events" USING btree ("workspace_id","position");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_place" ON "events" USING btree ("resource_id","place");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
@@ -426,6 +494,9 @@ CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--
 CREATE UNIQUE INDEX "notices_matter" ON "notices" USING btree ("workspace_id","matter");--> statement-breakpoint
 CREATE INDEX "notices_workspace" ON "notices" USING btree ("workspace_id","occurred_at","id");--> statement-breakpoint
 CREATE INDEX "notices_occurred" ON "notices" USING btree ("occurred_at");--> statement-breakpoint
+CREATE INDEX "deprecation_uses_workspace" ON "deprecation_uses" USING btree ("workspace_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "invitations_code_hash" ON "invitations" USING btree ("code_hash");--> statement-breakpoint
+CREATE INDEX "invitations_workspace" ON "invitations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "memberships_user" ON "memberships" USING btree ("user_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_token_hash" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
@@ -435,6 +506,11 @@ CREATE INDEX "tokens_workspace" ON "tokens" USING btree ("workspace_id","id");--
 CREATE INDEX "tokens_expires" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "users_email" ON "users" USING btree ("email");--> statement-breakpoint
 CREATE UNIQUE INDEX "workspaces_name" ON "workspaces" USING btree ("name");--> statement-breakpoint
+CREATE INDEX "action_resources_resource" ON "action_resources" USING btree ("resource_id","action_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "action_resources_locked" ON "action_resources" USING btree ("locked");--> statement-breakpoint
+CREATE INDEX "actions_workspace" ON "actions" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "actions_status" ON "actions" USING btree ("status","created_at");--> statement-breakpoint
+CREATE INDEX "actions_finished" ON "actions" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "audit_streams_workspace" ON "audit_streams" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "flips_heartbeat" ON "flips" USING btree ("heartbeat_id","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_workspace" ON "heartbeats" USING btree ("workspace_id","id");--> statement-breakpoint

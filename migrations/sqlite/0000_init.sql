@@ -62,6 +62,7 @@ CREATE INDEX `data_keys_workspace` ON `data_keys` (`workspace_id`,`created_at`);
 CREATE TABLE `events` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
+	`position` integer NOT NULL,
 	`message_id` text NOT NULL,
 	`kind` text NOT NULL,
 	`resource_type` text NOT NULL,
@@ -73,6 +74,7 @@ CREATE TABLE `events` (
 );
 --> statement-breakpoint
 CREATE INDEX `events_workspace` ON `events` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `events_position` ON `events` (`workspace_id`,`position`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_sequence` ON `events` (`resource_id`,`kind`,`sequence`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_place` ON `events` (`resource_id`,`place`);--> statement-breakpoint
 CREATE TABLE `held_lanes` (
@@ -156,11 +158,44 @@ CREATE TABLE `notices` (
 CREATE UNIQUE INDEX `notices_matter` ON `notices` (`workspace_id`,`matter`);--> statement-breakpoint
 CREATE INDEX `notices_workspace` ON `notices` (`workspace_id`,`occurred_at`,`id`);--> statement-breakpoint
 CREATE INDEX `notices_occurred` ON `notices` (`occurred_at`);--> statement-breakpoint
+CREATE TABLE `deprecation_uses` (
+	`workspace_id` text NOT NULL,
+	`token_id` text NOT NULL,
+	`subject` text NOT NULL,
+	`uses` integer NOT NULL,
+	`last_used_at` integer NOT NULL,
+	PRIMARY KEY(`token_id`, `subject`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`token_id`) REFERENCES `tokens`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `deprecation_uses_workspace` ON `deprecation_uses` (`workspace_id`);--> statement-breakpoint
+CREATE TABLE `invitations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`email` text NOT NULL,
+	`role` text NOT NULL,
+	`code_hash` text NOT NULL,
+	`invited_by` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`accepted_at` integer,
+	`accepted_by` text,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `invitations_code_hash` ON `invitations` (`code_hash`);--> statement-breakpoint
+CREATE INDEX `invitations_workspace` ON `invitations` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `memberships` (
 	`workspace_id` text NOT NULL,
 	`user_id` text NOT NULL,
 	`role` text NOT NULL,
+	`seen_at` integer,
+	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
 	PRIMARY KEY(`workspace_id`, `user_id`),
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
@@ -243,6 +278,8 @@ CREATE TABLE `workspaces` (
 	`is_operator` integer NOT NULL,
 	`network_policy` text NOT NULL,
 	`limit_overrides` text NOT NULL,
+	`suspended_at` integer,
+	`suspension_reason` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -250,6 +287,45 @@ CREATE TABLE `workspaces` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `workspaces_name` ON `workspaces` (`name`);--> statement-breakpoint
+CREATE TABLE `action_resources` (
+	`action_id` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`locked` text,
+	PRIMARY KEY(`action_id`, `resource_id`),
+	FOREIGN KEY (`action_id`) REFERENCES `actions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `action_resources_resource` ON `action_resources` (`resource_id`,`action_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `action_resources_locked` ON `action_resources` (`locked`);--> statement-breakpoint
+CREATE TABLE `actions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`type` text NOT NULL,
+	`area` text NOT NULL,
+	`resource_type` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`resources` text NOT NULL,
+	`status` text NOT NULL,
+	`cancellable` integer NOT NULL,
+	`cancel_requested_at` integer,
+	`progress` integer NOT NULL,
+	`steps` text NOT NULL,
+	`input` text NOT NULL,
+	`state` text,
+	`under_way` integer NOT NULL,
+	`result` text,
+	`error` text,
+	`actor` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`started_at` integer,
+	`finished_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `actions_workspace` ON `actions` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `actions_status` ON `actions` (`status`,`created_at`);--> statement-breakpoint
+CREATE INDEX `actions_finished` ON `actions` (`finished_at`);--> statement-breakpoint
 CREATE TABLE `audit_streams` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -50,7 +50,7 @@ const things = area('things', 'Tokens', [
     ...shared,
     method: 'POST',
     path: '/test/things',
-    action: 'test.thing.create',
+    action: 'heartbeat.create',
     operationId: 'createThing',
     body: ThingInput,
     run: async () => ({}),
