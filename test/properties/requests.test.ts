@@ -98,10 +98,10 @@ test(
         headers.append(name, value)
       }
       const request = new Request(`http://localhost:8484${ask.target}`, { method: ask.method, headers, body: ask.body })
-      const { pathname } = new URL(request.url)
+      const { pathname, search } = new URL(request.url)
       const answer = await whole(request)
       const bodyFits = ask.body === null || ask.how === 'no media type' ? null : fits(ask)
-      const wrong = brokenRule(ask, pathname, answer, caller.secrets, bodyFits)
+      const wrong = brokenRule(ask, { pathname, search }, answer, caller.secrets, bodyFits)
       const name = nameOf(ask.operation)
       if (wrong) {
         const story = [
