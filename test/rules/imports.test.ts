@@ -7,6 +7,7 @@ import { codeOf, importsOf, sourceFiles, type Import } from './sources'
 /** The parts of core that programs without a database may have. */
 const plainCore = [
   'src/core/net/',
+  'src/core/dns/',
   'src/core/log',
   'src/core/clock',
   'src/core/crypto',

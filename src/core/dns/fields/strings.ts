@@ -1,0 +1,86 @@
+import { DnsFormatError } from '../format-error'
+import { octetsJson, octetsOf, quoted, unescaped, type Octets } from '../octets'
+import type { WireReader } from '../wire-reader'
+import type { WireWriter } from '../wire-writer'
+import type { Words } from '../words'
+import { textIn, type FieldKind } from './field'
+
+/** The most octets of a character-string (RFC 1035 3.3). */
+export const STRING_MAX = 255
+
+/** A character-string: up to 255 octets with their count before them (RFC 1035 3.3). */
+export const characterString: FieldKind<Octets> = {
+  parse: words => octetsJson(fitting(unescaped(words.next().text))),
+  print: value => quoted(octetsOf(value)),
+  read: reader => octetsJson(reader.take(reader.u8())),
+  write(writer, value) {
+    const octets = octetsOf(value)
+    writer.u8(octets.length)
+    writer.octets(octets)
+  },
+  check: value => octetsJson(fitting(octetsOf(value))),
+}
+
+/** One or more character-strings to the end of the rdata (RFC 1035 3.3.14). */
+export const characterStrings: FieldKind<Octets[]> = {
+  parse: words =>
+    oneOrMore(
+      () => characterString.parse(words),
+      () => words.left > 0,
+    ),
+  print: values => values.map(characterString.print).join(' '),
+  read: reader =>
+    oneOrMore(
+      () => characterString.read(reader),
+      () => reader.left > 0,
+    ),
+  write: (writer, values) => values.forEach(value => characterString.write(writer, value)),
+  check(value, origin) {
+    if (!Array.isArray(value) || value.length === 0) throw new DnsFormatError('must be a list of one or more strings')
+    if (value.length > 0xffff) throw new DnsFormatError('must be at most 65535 octets in all')
+    return value.map(one => characterString.check(one, origin))
+  },
+}
+
+/** Octets to the end of the rdata, in text a quoted string without the limit of 255. */
+export const longString: FieldKind<Octets> = {
+  parse: words => octetsJson(unescaped(words.next().text)),
+  print: value => quoted(octetsOf(value)),
+  read: reader => octetsJson(reader.rest()),
+  write: (writer, value) => writer.octets(octetsOf(value)),
+  check: value => octetsJson(octetsOf(value)),
+}
+
+/** Letters and digits with their count before them: the tag of a CAA record (RFC 8659 4.1). */
+export const tag: FieldKind<string> = {
+  parse: (words: Words) => alphanumeric(words.next().text),
+  print: value => value,
+  read: (reader: WireReader) => alphanumeric(String.fromCharCode(...reader.take(reader.u8()))),
+  write(writer: WireWriter, value) {
+    writer.u8(value.length)
+    writer.octets(Buffer.from(value, 'latin1'))
+  },
+  check: value => alphanumeric(textIn(value)),
+}
+
+function fitting(octets: Uint8Array): Uint8Array {
+  if (octets.length > STRING_MAX) {
+    throw new DnsFormatError(
+      `must have strings of at most ${STRING_MAX} octets, and one has ${octets.length}`,
+      null,
+      'RFC 1035 3.3',
+    )
+  }
+  return octets
+}
+
+function oneOrMore<T>(read: () => T, more: () => boolean): T[] {
+  const found = [read()]
+  while (more()) found.push(read())
+  return found
+}
+
+function alphanumeric(text: string): string {
+  if (!/^[a-z0-9]{1,255}$/i.test(text)) throw new DnsFormatError('must be 1–255 ASCII letters and digits')
+  return text
+}

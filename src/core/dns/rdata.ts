@@ -1,0 +1,152 @@
+import { STRING_MAX } from './fields/strings'
+import { DnsFormatError } from './format-error'
+import { hexOctets, octetsOf } from './octets'
+import { isMetaType, typeCode } from './type-codes'
+import { genericText, recordTypeOf } from './types'
+import type { Fields, RecordType } from './types/record-type'
+import { WireReader } from './wire-reader'
+import { WireWriter } from './wire-writer'
+import { linesOf, Words } from './words'
+
+// The value of a record has three forms: rdata (its octets on the wire, names whole), text (as in a zone file) and
+// fields (JSON). Rdata is what is kept and compared; text and fields are made of it, and read into it.
+
+export const RDATA_MAX = 0xffff
+
+/**
+ * Rdata of a value in the syntax of zone files, of any type also in the generic form of RFC 3597.
+ * @param origin what relative names are below, null where names must be absolute
+ * @throws DnsFormatError
+ */
+export function rdataOfText(type: string, text: string, origin: string | null): Uint8Array {
+  const [line, ...others] = linesOf(text)
+  if (others.length > 0)
+    throw new DnsFormatError(`The value of ${type} must be one line, or stand in parentheses`, null, 'RFC 1035 5.1')
+  return rdataOfWords(type, new Words(line?.words ?? [], origin))
+}
+
+/**
+ * Rdata of a value as people give it. As {@link rdataOfText}, but TXT and SPF that do not begin with `"` are one raw
+ * value in which nothing has a meaning, cut into strings of 255 octets; and nowhere does `;` begin a comment.
+ * @throws DnsFormatError
+ */
+export function rdataOfContent(type: string, content: string, origin: string | null): Uint8Array {
+  const { name } = recordTypeOf(type)
+  if ((name === 'TXT' || name === 'SPF') && !/^\s*"|^\\#\s/.test(content)) return rdataOfTxt(octetsOf(content))
+  refuseComment(content)
+  return rdataOfText(type, content, origin)
+}
+
+/** Rdata of the words of a line, all of which must belong to it. @throws DnsFormatError */
+export function rdataOfWords(type: string, words: Words): Uint8Array {
+  const kind = recordTypeOf(type)
+  const first = words.peek()
+  if (first?.text === '\\#' && !first.quoted) return genericRdata(kind, words)
+  const fields = kind.parse(words)
+  if (words.left > 0) {
+    throw new DnsFormatError(
+      `The value of ${kind.name} must end before "${words.next().text.slice(0, 64)}"`,
+      null,
+      kind.reference,
+    )
+  }
+  return written(kind, fields)
+}
+
+/**
+ * Rdata of the fields of a type, given as untyped JSON.
+ * @param origin what relative names are below, null where names must be absolute
+ * @throws DnsFormatError
+ */
+export function rdataOfFields(type: string, fields: unknown, origin: string | null): Uint8Array {
+  const kind = recordTypeOf(type)
+  return written(kind, kind.check(fields, origin))
+}
+
+/** The fields of rdata. @throws DnsFormatError when it is not of the form of its type */
+export function fieldsOf(type: string, rdata: Uint8Array): Fields {
+  return fieldsIn(recordTypeOf(type), rdata)
+}
+
+/**
+ * The one text of rdata: names absolute, strings in quotes, all in the order of the zone file. Rdata that is not of
+ * the form of its type, as transfers may bring, is written in the generic form of RFC 3597.
+ */
+export function textOf(type: string, rdata: Uint8Array): string {
+  if (isMetaType(typeCode(type))) return genericText(rdata)
+  const kind = recordTypeOf(type)
+  let text: string
+  try {
+    text = kind.print(fieldsIn(kind, rdata))
+  } catch (error) {
+    if (error instanceof DnsFormatError) return genericText(rdata)
+    throw error
+  }
+  return text
+}
+
+/** The octets of a TXT or SPF record without the borders of its strings, which mean nothing. @throws DnsFormatError */
+export function txtValue(rdata: Uint8Array): Uint8Array {
+  const reader = new WireReader(rdata)
+  const parts: Uint8Array[] = []
+  while (reader.left > 0) parts.push(reader.take(reader.u8()))
+  return Buffer.concat(parts)
+}
+
+/** The rdata of TXT or SPF with this value: full strings of 255 octets, and one with the rest. @throws DnsFormatError */
+export function rdataOfTxt(value: Uint8Array): Uint8Array {
+  const writer = new WireWriter(value.length + 1)
+  for (let at = 0; at === 0 || at < value.length; at += STRING_MAX) {
+    const part = value.subarray(at, at + STRING_MAX)
+    writer.u8(part.length)
+    writer.octets(part)
+  }
+  return fitting(writer.finish())
+}
+
+function fieldsIn(kind: RecordType, rdata: Uint8Array): Fields {
+  const reader = new WireReader(rdata)
+  const fields = kind.read(reader)
+  if (reader.left > 0) throw new DnsFormatError(`The value of ${kind.name} must end with its last field`, null, kind.reference)
+  return fields
+}
+
+function written(kind: RecordType, fields: Fields): Uint8Array {
+  const writer = new WireWriter()
+  kind.write(writer, fields)
+  return fitting(writer.finish())
+}
+
+function fitting(rdata: Uint8Array): Uint8Array {
+  if (rdata.length > RDATA_MAX) throw new DnsFormatError(`A value must be at most ${RDATA_MAX} octets`, null, 'RFC 1035 3.2.1')
+  return rdata
+}
+
+/** `\# length hexadecimal`, which must be of the form of its type where the type is known (RFC 3597 5). */
+function genericRdata(kind: RecordType, words: Words): Uint8Array {
+  words.next()
+  const length = words.left > 0 ? words.next().text : ''
+  let rdata: Uint8Array
+  try {
+    rdata = hexOctets(words.left > 0 ? words.rest() : '')
+  } catch {
+    throw notGeneric()
+  }
+  if (length !== String(rdata.length) || rdata.length > RDATA_MAX) throw notGeneric()
+  fieldsIn(kind, rdata)
+  return rdata
+}
+
+const notGeneric = () =>
+  new DnsFormatError('A generic value must be \\#, the number of octets, and them in hexadecimal', null, 'RFC 3597 5')
+
+function refuseComment(content: string): void {
+  const outside = content.replace(/"(?:[^"\\]|\\[^])*"|\\[^]/g, '')
+  if (outside.includes(';')) {
+    throw new DnsFormatError(
+      'A value must have ";" within quotes or as \\;, since it begins a comment in zone files',
+      null,
+      'RFC 1035 5.1',
+    )
+  }
+}
