@@ -1,0 +1,240 @@
+import { createHmac, timingSafeEqual, type Hmac } from 'node:crypto'
+import { DnsFormatError } from './format-error'
+import { CLASS } from './message'
+import { lowerName, sameName, wireLength } from './name'
+import { TSIG_CODE, type TsigRecord } from './tsig-record'
+import { WireWriter } from './wire-writer'
+
+/** The algorithms of RFC 8945 6 that are made with SHA, and HMAC-MD5, which some routers have alone. */
+export type TsigAlgorithm = 'hmac-sha1' | 'hmac-sha224' | 'hmac-sha256' | 'hmac-sha384' | 'hmac-sha512' | 'hmac-md5'
+
+export interface TsigKey {
+  /** An absolute name. */
+  readonly name: string
+  readonly algorithm: TsigAlgorithm
+  readonly secret: Uint8Array
+  /**
+   * HMAC-MD5 must not be used (RFC 8945 6), so a key that has it neither signs nor verifies unless its owner said so here.
+   */
+  readonly allowMd5?: boolean
+}
+
+/** Errors of TSIG (RFC 8945 3), as codes in its own field; the message's rcode is NOTAUTH. */
+export const TSIG_ERROR = { BADSIG: 16, BADKEY: 17, BADTIME: 18, BADTRUNC: 22 } as const
+
+/** Seconds by which clocks may differ (RFC 8945 10). */
+export const FUDGE = 300
+
+const ALGORITHMS: Record<TsigAlgorithm, { wire: string; hash: string; octets: number }> = {
+  'hmac-md5': { wire: 'hmac-md5.sig-alg.reg.int.', hash: 'md5', octets: 16 },
+  'hmac-sha1': { wire: 'hmac-sha1.', hash: 'sha1', octets: 20 },
+  'hmac-sha224': { wire: 'hmac-sha224.', hash: 'sha224', octets: 28 },
+  'hmac-sha256': { wire: 'hmac-sha256.', hash: 'sha256', octets: 32 },
+  'hmac-sha384': { wire: 'hmac-sha384.', hash: 'sha384', octets: 48 },
+  'hmac-sha512': { wire: 'hmac-sha512.', hash: 'sha512', octets: 64 },
+}
+
+export interface Signing {
+  /** Seconds since 1970; in an answer that tells BADTIME the time of the request. */
+  time: number
+  fudge?: number
+  /** The MAC of what this answers, or of the message before it in a transfer. */
+  prior?: Uint8Array
+  /** Messages of a transfer after the first (RFC 8945 5.3.1). */
+  timersOnly?: boolean
+  /** Messages since the last signed one that went without signature. */
+  unsigned?: readonly Uint8Array[]
+  /** A code of TSIG_ERROR, in answers to what could not be verified. */
+  error?: number
+  /** Seconds since 1970 of the server, which an answer with BADTIME tells (RFC 8945 5.2.3). */
+  serverTime?: number
+}
+
+/** The octets that a signature with this key adds to a message, to be kept free for it. */
+export function tsigLength(key: TsigKey): number {
+  const { wire, octets } = ALGORITHMS[key.algorithm]
+  return wireLength(key.name) + 10 + wireLength(wire) + 16 + octets
+}
+
+/**
+ * Adds a TSIG record to an encoded message (RFC 8945 5.3).
+ * @returns the signed message and its MAC, which the answer's signature covers
+ * @throws DnsFormatError for an MD5 key that is not allowed, and when the message gets too long
+ */
+export function signTsig(message: Uint8Array, key: TsigKey, signing: Signing): { message: Uint8Array; mac: Uint8Array } {
+  if (!mayUse(key)) throw new DnsFormatError('The key must not have HMAC-MD5', null, 'RFC 8945 6')
+  const { wire, hash } = ALGORITHMS[key.algorithm]
+  const error = signing.error ?? 0
+  const other = signing.serverTime === undefined ? new Uint8Array() : sixOctets(signing.serverTime)
+  const record: Signed = {
+    key: key.name,
+    algorithm: wire,
+    timeSigned: signing.time,
+    fudge: signing.fudge ?? FUDGE,
+    originalId: (message[0]! << 8) | message[1]!,
+    error,
+    other,
+  }
+  const mac = new Uint8Array(digest(createHmac(hash, key.secret), message, record, signing).digest())
+  return { message: appended(message, record, mac), mac }
+}
+
+/** Adds a TSIG record without MAC, as answers to an unknown key or a wrong MAC have it (RFC 8945 5.3.2). */
+export function refuseTsig(message: Uint8Array, request: TsigRecord, error: number): Uint8Array {
+  const record = { ...request, originalId: (message[0]! << 8) | message[1]!, error, other: new Uint8Array() }
+  return appended(message, record, new Uint8Array())
+}
+
+export interface Verifying {
+  /** Seconds since 1970. */
+  now: number
+  prior?: Uint8Array
+  timersOnly?: boolean
+  /** Messages since the last signed one that came without signature (RFC 8945 5.3.1). */
+  unsigned?: readonly Uint8Array[]
+}
+
+/** What came of a check: the key and the MAC, or the error of TSIG that the answer has to tell. */
+export type Verdict = { ok: true; key: TsigKey; mac: Uint8Array } | { ok: false; error: number; key: TsigKey | null }
+
+/**
+ * Verifies the TSIG record of a message in the order of RFC 8945 5.2: key, MAC, time, truncation.
+ * @param octets the message as it came
+ * @param record its record, as `decodeMessage` found it
+ */
+export function verifyTsig(octets: Uint8Array, record: TsigRecord, keys: readonly TsigKey[], verifying: Verifying): Verdict {
+  const key = keys.find(
+    one => mayUse(one) && sameName(one.name, record.key) && sameName(ALGORITHMS[one.algorithm].wire, record.algorithm),
+  )
+  if (!key) return { ok: false, error: TSIG_ERROR.BADKEY, key: null }
+  const { hash, octets: full } = ALGORITHMS[key.algorithm]
+  const given = record.mac
+  // Shorter than half, or than ten octets, is no truncation but a forgery (RFC 8945 5.2.2.1).
+  if (given.length > full || given.length < Math.max(10, Math.ceil(full / 2))) return { ok: false, error: TSIG_ERROR.BADSIG, key }
+  const bare = withoutTsig(octets, record)
+  const mac = digest(createHmac(hash, key.secret), bare, record, verifying).digest().subarray(0, given.length)
+  if (!timingSafeEqual(mac, given)) return { ok: false, error: TSIG_ERROR.BADSIG, key }
+  if (Math.abs(verifying.now - record.timeSigned) > record.fudge) return { ok: false, error: TSIG_ERROR.BADTIME, key }
+  // Nobody we speak to truncates, so whoever does has chosen the weaker check (RFC 8945 5.2.4).
+  if (given.length < full) return { ok: false, error: TSIG_ERROR.BADTRUNC, key }
+  return { ok: true, key, mac: given }
+}
+
+/** Signs the messages of one answer in order: the first with all of the record, the others with its times alone. */
+export function transferSigner(key: TsigKey, request: Uint8Array): (message: Uint8Array, time: number) => Uint8Array {
+  let prior = request
+  let timersOnly = false
+  return (message, time) => {
+    const signed = signTsig(message, key, { time, prior, timersOnly })
+    prior = signed.mac
+    timersOnly = true
+    return signed.message
+  }
+}
+
+/** The most messages of a transfer without a signature in between (RFC 8945 5.3.1). */
+export const UNSIGNED_MAX = 99
+
+/**
+ * Verifies the messages of one answer in order. Give it every message, and call `end` after the last: a transfer whose
+ * last message is not signed proves nothing (RFC 8945 5.3.1).
+ * @param mac the MAC of the request
+ */
+export function transferVerifier(key: TsigKey, mac: Uint8Array) {
+  let prior = mac
+  let timersOnly = false
+  let unsigned: Uint8Array[] = []
+  const refused = (): Verdict => ({ ok: false, error: TSIG_ERROR.BADSIG, key })
+  return {
+    next(octets: Uint8Array, record: TsigRecord | null, now: number): Verdict {
+      if (record === null) {
+        // The first message must be signed, and then at least each hundredth.
+        if (!timersOnly || unsigned.length >= UNSIGNED_MAX) return refused()
+        unsigned.push(octets)
+        return { ok: true, key, mac: prior }
+      }
+      const verdict = verifyTsig(octets, record, [key], { now, prior, timersOnly, unsigned })
+      if (!verdict.ok) return verdict
+      prior = verdict.mac
+      timersOnly = true
+      unsigned = []
+      return verdict
+    },
+    end: (): Verdict => (timersOnly && unsigned.length === 0 ? { ok: true, key, mac: prior } : refused()),
+  }
+}
+
+type Signed = Omit<TsigRecord, 'mac' | 'at'>
+
+const mayUse = (key: TsigKey) => key.algorithm !== 'hmac-md5' || key.allowMd5 === true
+
+/** What is digested (RFC 8945 4.3): the MAC before, the message without its record, and the variables. */
+function digest(
+  hmac: Hmac,
+  message: Uint8Array,
+  record: Signed,
+  { prior, timersOnly, unsigned }: Pick<Signing, 'prior' | 'timersOnly' | 'unsigned'>,
+): Hmac {
+  const writer = new WireWriter()
+  if (prior) {
+    writer.u16(prior.length)
+    writer.octets(prior)
+    hmac.update(writer.finish())
+    writer.rewind(0)
+  }
+  for (const one of unsigned ?? []) hmac.update(one)
+  hmac.update(message)
+  if (!timersOnly) {
+    writer.name(lowerName(record.key))
+    writer.u16(CLASS.ANY)
+    writer.u32(0)
+    writer.name(lowerName(record.algorithm))
+  }
+  writer.u48(record.timeSigned)
+  writer.u16(record.fudge)
+  if (!timersOnly) {
+    writer.u16(record.error)
+    writer.u16(record.other.length)
+    writer.octets(record.other)
+  }
+  return hmac.update(writer.finish())
+}
+
+function appended(message: Uint8Array, record: Signed, mac: Uint8Array): Uint8Array {
+  const writer = new WireWriter(message.length + 128)
+  writer.octets(message)
+  writer.name(record.key)
+  writer.u16(TSIG_CODE)
+  writer.u16(CLASS.ANY)
+  writer.u32(0)
+  const size = writer.offset
+  writer.u16(0)
+  writer.name(record.algorithm)
+  writer.u48(record.timeSigned)
+  writer.u16(record.fudge)
+  writer.u16(mac.length)
+  writer.octets(mac)
+  writer.u16(record.originalId)
+  writer.u16(record.error)
+  writer.u16(record.other.length)
+  writer.octets(record.other)
+  writer.u16At(size, writer.offset - size - 2)
+  writer.u16At(10, ((message[10]! << 8) | message[11]!) + 1)
+  if (writer.offset > 0xffff) throw new DnsFormatError('A signed message must be at most 65535 octets', null, 'RFC 1035 4.2.2')
+  return writer.finish()
+}
+
+/** The message as it was when it was signed: without the record, with the id it had then. */
+function withoutTsig(octets: Uint8Array, record: TsigRecord): Uint8Array {
+  const writer = new WireWriter(record.at)
+  writer.octets(octets.subarray(0, record.at))
+  writer.u16At(0, record.originalId)
+  writer.u16At(10, ((octets[10]! << 8) | octets[11]!) - 1)
+  return writer.finish()
+}
+
+function sixOctets(value: number): Uint8Array {
+  const writer = new WireWriter(6)
+  writer.u48(value)
+  return writer.finish()
+}
