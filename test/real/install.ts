@@ -11,6 +11,8 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'curl', present: () => Bun.which('curl') !== null },
   { package: 'chromium', present: () => Bun.which('chromium') !== null },
   { package: 'systemd', present: () => Bun.which('systemd-analyze') !== null },
+  { package: 'bind9-utils', present: () => Bun.which('named-compilezone') !== null },
+  { package: 'bind9-dnsutils', present: () => Bun.which('dig') !== null && Bun.which('nsupdate') !== null },
   { package: 'python3', present: () => Bun.which('python3') !== null },
 ]
 const tries = 3

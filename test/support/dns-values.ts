@@ -29,7 +29,7 @@ export const anyName: fc.Arbitrary<string> = fc
   .filter(name => wireLength(name) <= NAME_MAX)
 
 const host = anyName.filter(name => !/^[\d.]+$/.test(name))
-const codes = ['A', 'NS', 'SOA', 'MX', 'AAAA', 'RRSIG', 'NSEC', 'CAA', 'TYPE1234', 'ALIAS']
+const codes = ['A', 'NS', 'SOA', 'MX', 'AAAA', 'RRSIG', 'NSEC', 'CAA', 'TYPE1234', 'TYPE65280']
 const types = fc.subarray(codes)
 const ipv4 = fc.ipV4()
 // The text of RFC 5952 of any octets is checked by itself; here only that it stays.
@@ -43,8 +43,10 @@ const dsSizes: [number, number][] = [
   [4, 48],
   [200, 7],
 ]
-const ds = digested('digest', 'digest_type', dsSizes, { key_tag: u16, algorithm: u8.filter(one => one > 0) })
-const dnskey = fc.record({ flags: u16, protocol: fc.constant(3), algorithm: u8, public_key: base64 })
+// Private algorithms (253, 254) have their name before the key.
+const algorithm = fc.integer({ min: 0, max: 252 })
+const ds = digested('digest', 'digest_type', dsSizes, { key_tag: u16, algorithm: algorithm.filter(one => one > 0) })
+const dnskey = fc.record({ flags: u16, protocol: fc.constant(3), algorithm, public_key: base64 })
 const tlsa = digested(
   'certificate_data',
   'matching_type',
@@ -171,7 +173,12 @@ export const anyFields: Record<string, fc.Arbitrary<Record<string, unknown>>> = 
       preference: u16,
       flags: fc.constant('U'),
       service: characterString,
-      regexp: characterString,
+      regexp: fc.constantFrom(
+        '!^.*$!sip:info@example.com!',
+        '/(a)(b)\\//\\2\\1/i',
+        '!^urn:cid:.+@([^\\.]+\\.)(.*)$!\\2!i',
+        '!é!x!',
+      ),
       replacement: fc.constant('.'),
     }),
   ),
@@ -192,15 +199,16 @@ export const anyFields: Record<string, fc.Arbitrary<Record<string, unknown>>> = 
   DNSKEY: dnskey,
   CDNSKEY: dnskey,
   OPENPGPKEY: fc.record({ public_key: base64 }),
-  CERT: fc.record({ cert_type: u16, key_tag: u16, algorithm: u8, certificate: base64 }),
+  CERT: fc.record({ cert_type: u16, key_tag: u16, algorithm, certificate: base64 }),
   DHCID: fc.record({ identifier: base64 }),
   SVCB: binding,
   HTTPS: binding,
   LOC: location,
   RRSIG: fc.record({
     type_covered: fc.constantFrom('A', 'SOA', 'TYPE65280'),
-    algorithm: u8,
-    labels: u8,
+    algorithm,
+    // As many as the signer's name has, or more.
+    labels: fc.integer({ min: 6, max: 255 }),
     original_ttl: u32,
     expiration: u32,
     inception: u32,
@@ -208,14 +216,23 @@ export const anyFields: Record<string, fc.Arbitrary<Record<string, unknown>>> = 
     signer: anyName,
     signature: base64,
   }),
-  NSEC: fc.record({ next_domain: anyName, types }),
+  NSEC: fc.record({ next_domain: anyName, types: types.filter(list => list.length > 0) }),
   NSEC3: fc.record({
     ...iterated,
-    next_hashed_owner: fc.constantFrom('2T7B4G4VSA5SMI47K61MV5BV1A22BOJR', '00', 'VS', 'ALG0'),
+    next_hashed_owner: fc.constantFrom('2T7B4G4VSA5SMI47K61MV5BV1A22BOJR', '0P9MHAVEQVM6T7VBL5LOP2U3T2RP3TOM'),
     types,
   }),
   NSEC3PARAM: fc.record(iterated),
   CSYNC: fc.record({ serial: u32, flags: u16, types }),
-  ZONEMD: fc.record({ serial: u32, scheme: u8, hash_algorithm: u8, digest: hex(12, 64) }),
+  ZONEMD: digested(
+    'digest',
+    'hash_algorithm',
+    [
+      [1, 48],
+      [2, 64],
+      [240, 20],
+    ],
+    { serial: u32, scheme: u8 },
+  ),
   TYPE731: fc.record({ rdata: hex(0, 80) }),
 }

@@ -258,6 +258,11 @@ describe('what breaks a rule is told with its field and section', () => {
     ['CAA', '0 issue "ca example"', 'value must be the domain of an issuer and its parameters, or ";" for none (RFC 8659 4.2)'],
     ['CAA', '0 iodef "me"', 'value must be a mailto:, http: or https: URL (RFC 8659 4.4)'],
     ['NAPTR', '1 1 "u" "" "!a!b!" c.', 'replacement must be "." where regexp is not empty (RFC 3403 4.1)'],
+    ['NAPTR', '1 1 "u" "" "abc" .', 'regexp must be empty or like "!expression!replacement!" (RFC 3402 3.2)'],
+    ['NAPTR', '1 1 "u" "" "!a!b" .', 'regexp must be empty or like "!expression!replacement!" (RFC 3402 3.2)'],
+    ['NAPTR', '1 1 "u" "" "!a!b!x" .', 'regexp must be empty or like "!expression!replacement!" (RFC 3402 3.2)'],
+    ['NAPTR', '1 1 "u" "" "!(a)!\\\\2!" .', 'regexp must be empty or like "!expression!replacement!" (RFC 3402 3.2)'],
+    ['NAPTR', '1 1 "u" "" "1a1b1" .', 'regexp must be empty or like "!expression!replacement!" (RFC 3402 3.2)'],
     ['NAPTR', '1 1 "-" "" "" c.', 'flags must be letters and digits (RFC 3403 4.1)'],
     ['URI', '1 1 ""', 'target must not be empty (RFC 7553 4.4)'],
     ['SSHFP', '1 2 aabb', 'fingerprint must be 32 octets where fingerprint_type is 2, and is 2 (RFC 6594 4)'],
@@ -301,6 +306,14 @@ describe('what breaks a rule is told with its field and section', () => {
   ])('the fields of %s: %j', (type, fields, reason) => {
     expect(refusal(() => rdataOfFields(type, fields, null))).toBe(reason)
   })
+})
+
+test('moments outside of 1970 to 2106 are those that are the same on the circle of 32 bits', () => {
+  const inception = (text: string) => fieldsOf('RRSIG', rdataOfText('RRSIG', `A 8 1 1 1 ${text} 1 a. AAAA`, null)).inception
+  expect(inception('21060207062816')).toBe(0)
+  expect(inception('19691231235959')).toBe(0xffffffff)
+  expect(inception('4294967295')).toBe(0xffffffff)
+  expect(() => inception('20260230000000')).toThrow('inception must be a moment in the form YYYYMMDDHHmmSS (RFC 4034 3.2)')
 })
 
 describe('content as people give it', () => {

@@ -63,7 +63,7 @@ export function mnemonic(kind: FieldKind<number>, words: Record<string, number>)
 
 /**
  * Seconds since 1970 in 32 bits, in text as `YYYYMMDDHHmmSS` in UTC or as the number (RFC 4034 3.2). The field counts
- * in circles (RFC 1982); as text it is read as the years 1970 to 2106.
+ * in circles (RFC 1982): we write it as the years 1970 to 2106, BIND as those nearest to now, and both are read.
  */
 export const moment: FieldKind<number> = {
   ...u32,
@@ -77,7 +77,7 @@ export const moment: FieldKind<number> = {
       throw new DnsFormatError('must be a moment in the form YYYYMMDDHHmmSS', null, 'RFC 4034 3.2')
     }
     words.next()
-    return u32.check(at / 1000, null)
+    return (((at / 1000) % CIRCLE) + CIRCLE) % CIRCLE
   },
   print: value =>
     new Date(value * 1000)
@@ -85,3 +85,5 @@ export const moment: FieldKind<number> = {
       .replace(/\.000Z$/, '')
       .replace(/\D/g, ''),
 }
+
+const CIRCLE = 2 ** 32

@@ -44,7 +44,7 @@ const certificateType = mnemonic(u16, {
 })
 
 /** Octets of a digest by the number that says which it is; numbers not listed have any length. */
-const sized = (field: string, sizes: Record<number, number>, numberField: string, reference: string): FieldsRule => {
+export const sized = (field: string, sizes: Record<number, number>, numberField: string, reference: string): FieldsRule => {
   return fields => {
     const size = sizes[fields[numberField] as number]
     const given = hexOctets(fields[field] as string).length

@@ -5,7 +5,7 @@ import { moment, u16, u32, u8 } from '../fields/numbers'
 import { typeBitmap } from '../fields/type-bitmap'
 import { textIn } from '../fields/field'
 import { typeCode, typeName } from '../type-codes'
-import { algorithm } from './keys'
+import { algorithm, sized } from './keys'
 import { recordType, type RecordType } from './record-type'
 
 const type: FieldKind<string> = {
@@ -34,5 +34,11 @@ export const signedZoneTypes: RecordType[] = [
   recordType('NSEC3', 'RFC 5155 3.2', { ...iterated, next_hashed_owner: base32Hex, types: typeBitmap }),
   recordType('NSEC3PARAM', 'RFC 5155 4.2', iterated),
   recordType('CSYNC', 'RFC 7477 2.1.1', { serial: u32, flags: u16, types: typeBitmap }),
-  recordType('ZONEMD', 'RFC 8976 2.2', { serial: u32, scheme: u8, hash_algorithm: u8, digest: hex }),
+  // SHA-384 and SHA-512.
+  recordType(
+    'ZONEMD',
+    'RFC 8976 2.2',
+    { serial: u32, scheme: u8, hash_algorithm: u8, digest: hex },
+    sized('digest', { 1: 48, 2: 64 }, 'hash_algorithm', 'RFC 8976 2.2.4'),
+  ),
 ]

@@ -13,6 +13,26 @@ const naptrRule: FieldsRule = ({ regexp, replacement }) => {
   if (regexp !== '' && replacement !== '.') throw broken('replacement', 'must be "." where regexp is not empty', NAPTR)
 }
 
+/**
+ * `!expression!replacement!flags` with any delimiter that has no meaning inside (RFC 3402 3.2): three of it that are
+ * not escaped, `i` as the only flag, and no reference to a group that the expression has not.
+ */
+function isSubstitution(value: Octets): boolean {
+  const text = Buffer.from(octetsOf(value)).toString('latin1')
+  const delimiter = text[0]!
+  if (/[\d\\i\0]/.test(delimiter)) return false
+  const parts = ['']
+  for (let at = 1; at < text.length; at++) {
+    if (text[at] === delimiter) parts.push('')
+    else if (text[at] === '\\') parts[parts.length - 1] += text[at]! + (text[++at] ?? '')
+    else parts[parts.length - 1] += text[at]!
+  }
+  const [expression = '', replacement = '', flags, ...others] = parts
+  if (flags === undefined || others.length > 0 || !/^i*$/.test(flags)) return false
+  const groups = expression.replace(/\\[^]/g, '').split('(').length - 1
+  return [...replacement.matchAll(/\\([^])/g)].every(([, reference]) => !/[1-9]/.test(reference!) || Number(reference) <= groups)
+}
+
 /** An issuer's domain, or none, then parameters: `ca.example; account=123` (RFC 8659 4.2). */
 const ISSUE =
   /^[ \t]*(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*)?[ \t]*(?:;[ \t]*(?:[a-z0-9-]+[ \t]*=[ \t]*[\x21-\x3a\x3c-\x7e]*[ \t]*(?:;[ \t]*|$))*)?$/i
@@ -44,7 +64,11 @@ export const textTypes: RecordType[] = [
         if (typeof value !== 'string' || !/^[a-z0-9]*$/i.test(value)) throw new DnsFormatError('must be letters and digits')
       }),
       service: characterString,
-      regexp: characterString,
+      regexp: ruled(characterString, value => {
+        if (value !== '' && !isSubstitution(value)) {
+          throw new DnsFormatError('must be empty or like "!expression!replacement!"', null, 'RFC 3402 3.2')
+        }
+      }),
       replacement: domain,
     },
     naptrRule,
