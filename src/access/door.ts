@@ -238,8 +238,7 @@ async function authorise(
     if (caller.token?.allowedRanges.length && !inRanges(parseAddress(ip)!, caller.token.allowedRanges)) {
       throw new Problem('address_not_allowed', 'This token may not be used from this address.')
     }
-    // People still see who they are, and get to another workspace.
-    if (caller.suspended && spec.guard !== 'signed_in' && spec.guard !== 'anyone') throw suspended(caller.suspended)
+    if (caller.suspended && !spec.whileSuspended) throw suspended(caller.suspended)
     if (caller.apiAccess === 'none' || (caller.apiAccess === 'read' && spec.method !== 'GET')) {
       const has = caller.apiAccess === 'none' ? 'no access to the API' : 'access to the API for reading only'
       throw new Problem(

@@ -168,6 +168,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     path: '/v1/invitations/accept',
     guard: 'anyone',
     session: 'welcome',
+    whileSuspended: true,
     action: 'account.invitation.accept',
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',

@@ -62,6 +62,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   streams?: Readonly<Record<string, string>>
   /** Open to anyone, and a session, where the request has one that stands, is known. Tokens are not looked at. */
   session?: 'welcome'
+  /** Answered while the workspace is suspended too: people still see who they are, and get to another workspace. */
+  whileSuspended?: boolean
   /** What a 201 made cannot be read at `<path>/<id>`: the answer has no Location. */
   nowhere?: boolean
   /** The collection that a 201 adds to, where it is not `path` itself, or a 202: the answer's Location is below it. */

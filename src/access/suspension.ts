@@ -11,6 +11,12 @@ import { forgetCallers } from './callers'
 import { workspaces } from './tables'
 import type { WorkspaceView } from './workspace-shapes'
 
+/**
+ * What is sent by itself is looked at again this often while its workspace is suspended; when it is resumed, nobody has to be told
+ * what waits.
+ */
+export const suspendedPauseMs = 5 * 60_000
+
 /** The answer to whatever is asked of a suspended workspace. */
 export const suspended = (workspace: { suspendedAt: number | null; suspensionReason: string | null }): Problem =>
   new Problem(

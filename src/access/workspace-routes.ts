@@ -156,7 +156,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     summary: 'Suspend a workspace',
     description:
       'Keeps everybody out: whatever is asked of the workspace, by token or session, is 403 `workspace_suspended`. Pings are still ' +
-      'taken, webhook deliveries wait until it is resumed, and nothing is deleted. The operator’s own cannot be suspended (409).',
+      'taken, webhook deliveries and audit streams wait until it is resumed, and nothing is deleted. The operator’s own cannot be suspended (409).',
     body: Suspension,
     answer: Workspace,
     problems: ['conflict'],

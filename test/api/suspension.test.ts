@@ -22,6 +22,11 @@ test('a suspended workspace keeps everybody out, and lets them in again', async 
   for (const answer of [
     await w.rival.call('GET', '/v1/heartbeats'),
     await w.rival.call('POST', '/v1/tokens', '{"broken'),
+    await w.rival.call('GET', '/v1/events'),
+    await w.rival.call('GET', '/v1/events?after=oldest', undefined, { prefer: 'wait=30' }),
+    await w.rival.call('GET', '/v1/events/evt_01jd8f3q7eeb9bv0w0r8c7hq2m'),
+    await w.rival.call('GET', '/v1/actions'),
+    await w.rival.call('POST', '/v1/actions/act_01jd8f3q7eeb9bv0w0r8c7hq2m/cancel'),
     await call('GET', '/v1/members'),
   ]) {
     expect([answer.status, answer.body.code, answer.body.suspended_at]).toEqual([
@@ -92,4 +97,26 @@ test('pings are taken while it is suspended, and webhook deliveries wait until i
   ])
   await w.pass(300_000)
   expect(received).toHaveLength(1)
+})
+
+test('an audit stream waits while it is suspended, and goes on without a gap', async () => {
+  const w = await world()
+  await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, {
+    network_policy: { allow_private: true, allow_ranges: [] },
+  })
+  const { url, received } = receiver()
+  const stream = (await w.rival.call('POST', '/v1/audit-streams', { name: 'SIEM', url })).body
+  await suspend(w, w.rival.workspaceId)
+  await w.pass(1_000)
+  expect((await w.rival.call('GET', '/v1/heartbeats')).status).toBe(403)
+  await w.pass(600_000)
+  expect(received).toHaveLength(0)
+  await w.acme.call('POST', `/v1/workspaces/${w.rival.workspaceId}/resume`)
+  await w.pass(300_000)
+  const entries = received.flatMap(one => JSON.parse(one.body).data.entries)
+  expect(entries.map(one => [one.action, one.outcome])).toEqual([
+    ['account.audit_stream.create', 'success'],
+    ['account.resource.read', 'denied'],
+  ])
+  expect((await w.rival.call('GET', `/v1/audit-streams/${stream.id}`)).body).toMatchObject({ status: 'ok', lag: 0 })
 })

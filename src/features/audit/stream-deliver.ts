@@ -1,4 +1,6 @@
-import { and, eq, isNull, lte, or } from 'drizzle-orm'
+import { and, eq, exists, isNull, lte, or } from 'drizzle-orm'
+import { suspendedPauseMs } from '../../access/suspension'
+import { workspaces } from '../../access/tables'
 import type { AuditAction } from '../../core/audit-actions'
 import { jobContext, record, systemActor, type AuditDraft, type Recorded } from '../../core/change'
 import type { Tx } from '../../core/db/transaction'
@@ -63,6 +65,12 @@ async function begin(hub: Hub, id: string, sender: string): Promise<StreamRow | 
           eq(auditStreams.active, true),
           or(isNull(auditStreams.senderUntil), lte(auditStreams.senderUntil, now)),
           or(isNull(auditStreams.nextAttemptAt), lte(auditStreams.nextAttemptAt, now)),
+          exists(
+            tx
+              .select({ id: workspaces.id })
+              .from(workspaces)
+              .where(and(eq(workspaces.id, auditStreams.workspaceId), isNull(workspaces.suspendedAt))),
+          ),
         ),
       )
       .returning()
@@ -70,12 +78,19 @@ async function begin(hub: Hub, id: string, sender: string): Promise<StreamRow | 
   })
 }
 
-/** The job that looks again: when the pause after a failure is over, or whoever sends now has ended or is given up. */
+/**
+ * The job that looks again: when the pause after a failure is over, whoever sends now has ended or is given up, or the workspace may
+ * have been resumed.
+ */
 async function later(tx: Tx, hub: Hub, id: string): Promise<JobDraft[]> {
-  const [row] = await tx.select().from(auditStreams).where(eq(auditStreams.id, id))
-  if (!row?.active) return []
-  const now = hub.clock.now()
-  return [streamJobFor(id, Math.max(row.nextAttemptAt ?? 0, now + gatherMs))]
+  const [found] = await tx
+    .select({ stream: auditStreams, suspendedAt: workspaces.suspendedAt })
+    .from(auditStreams)
+    .innerJoin(workspaces, eq(workspaces.id, auditStreams.workspaceId))
+    .where(eq(auditStreams.id, id))
+  if (!found?.stream.active) return []
+  const pauseMs = found.suspendedAt === null ? gatherMs : suspendedPauseMs
+  return [streamJobFor(id, Math.max(found.stream.nextAttemptAt ?? 0, hub.clock.now() + pauseMs))]
 }
 
 async function taken(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, sent: boolean): Promise<Outcome> {

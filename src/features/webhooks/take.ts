@@ -1,4 +1,5 @@
 import { eq, inArray } from 'drizzle-orm'
+import { suspendedPauseMs } from '../../access/suspension'
 import { workspaces as workspaceRows } from '../../access/tables'
 import { locking } from '../../core/db/dialect'
 import { events } from '../../core/db/tables'
@@ -28,9 +29,6 @@ export type Taken =
   | { next: 'wait'; job: JobDraft }
 
 type Job = ClaimedJob<DeliverPayload>
-
-// Looked at again this often while the workspace is suspended; when it is resumed, nobody has to be told what waits.
-const suspendedPauseMs = 5 * 60_000
 
 /**
  * Reads what the tries of a claim need, all at once, and marks those that go out as in flight; a resend is refused until the try
