@@ -29,12 +29,12 @@ export async function authenticate(
   await refuseTokenInAddress(hub, spec, request, from)
   if (spec.session === 'welcome') return await visitor(hub, request, headers)
   if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
-  const header = request.headers.get('authorization')
   try {
-    if (header !== null) {
-      const bearer = /^Bearer +(\S+)$/i.exec(header)
-      if (!bearer) throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
-      const caller = await callerOfToken(hub, bearer[1]!)
+    if (request.headers.has('authorization')) {
+      const bearer = bearerOf(request)
+      if (bearer === undefined)
+        throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
+      const caller = await callerOfToken(hub, bearer)
       noteUse(hub, caller.token!.id, from.ip)
       return caller
     }
@@ -51,6 +51,24 @@ export async function authenticate(
   countRefusal(hub, noCredentials(from.ip, hub.config.anonymousPerMinute))
   throw withChallenge(new Problem('unauthenticated', 'Send a token as: Authorization: Bearer bw_live_…'))
 }
+
+/**
+ * The caller once more, after time has passed: a token may have been revoked and a person removed meanwhile. A session is asked about
+ * the workspace it was in.
+ * @throws Problem 401, 404 where the user is no member any more
+ */
+export async function authenticateAgain(hub: Hub, request: Request, { token, workspaceId }: Caller): Promise<Caller> {
+  try {
+    return token
+      ? await callerOfToken(hub, bearerOf(request)!)
+      : await callerOfSession(hub, readSessionCookie(hub, request.headers.get('cookie')) ?? '', workspaceId)
+  } catch (error) {
+    throw error instanceof Problem && error.status === 401 ? withChallenge(error) : error
+  }
+}
+
+const bearerOf = (request: Request): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
 /** The user of the session cookie where it stands; a session that has ended is none. */
 async function visitor(hub: Hub, request: Request, headers: Record<string, string>): Promise<Caller | null> {

@@ -11,7 +11,7 @@ import { readQuery } from '../core/query'
 import { Shape } from '../core/shapes'
 import { fieldProblems } from '../core/validate'
 import { answerOf } from './answer'
-import { authenticate, limitReached } from './authenticate'
+import { authenticate, authenticateAgain, limitReached } from './authenticate'
 import type { Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
@@ -139,6 +139,7 @@ export async function serve(
               leave = null
             },
             applied: false,
+            waited: false,
           }
     const asked = { params, query, body, request, ip, waiting }
     if (spec.streams)
@@ -149,6 +150,7 @@ export async function serve(
       spec.method === 'POST' && context.idempotency_key !== null && caller
         ? await runOnce(ctx, spec, asked, { search: search.toString(), body: raw }, headers)
         : await shapedAnswer(ctx, spec, asked, headers)
+    if (waiting?.waited && caller) await authoriseAgain(hub, spec, caller, request, ip, context)
     if (waiting?.applied) headers['Preference-Applied'] = `wait=${waiting.seconds}`
     if (spec.method === 'GET' && answer.etag && matches(request.headers.get('if-none-match'), answer.etag)) {
       // A 304 is free of quota (platform.md S1).
@@ -267,6 +269,24 @@ async function authorise(
     if (error instanceof Problem) await auditDenial(hub, spec, caller, context, error)
     throw error
   }
+}
+
+/** Holds a caller who waited to what they may do by now. @throws Problem 401, 403, 404 */
+async function authoriseAgain(
+  hub: Hub,
+  spec: Route,
+  before: Caller,
+  request: Request,
+  ip: string,
+  context: AuditContext,
+): Promise<void> {
+  const caller = await authenticateAgain(hub, request, before)
+  await authorise(hub, spec, caller, request, ip, context)
+  const lost = [...before.permissions].find(one => one.endsWith('.read') && !caller.permissions.has(one))
+  if (!lost) return
+  const problem = missing(lost)
+  await auditDenial(hub, spec, caller, context, problem)
+  throw problem
 }
 
 /** Holds the caller to what they want to see along with the resource. @throws Problem 403 `insufficient_permission` */

@@ -19,6 +19,8 @@ export interface Waiting {
   leave(): void
   /** Set once the preference was taken into account. */
   applied: boolean
+  /** Set once it did wait: the caller may no longer be who they were. */
+  waited: boolean
 }
 
 /** The seconds of `Prefer: wait=N`, 30 at most; null where the header does not name any. A preference that cannot be read is ignored. */
@@ -60,6 +62,7 @@ export async function waitFor<T>(
       if (!leave) {
         leave = takePlace(hub, ctx.workspaceId)
         waiting.leave()
+        waiting.waited = true
       }
       const timer = hub.clock.after(Math.min(left, lookAgainMs), wake)
       await woken.promise

@@ -4,6 +4,7 @@ import { eventKind, type EventData } from '../../src/core/events'
 import { endWaits, preferredWait, waitingNow } from '../../src/access/long-poll'
 import { underWay } from '../../src/access/concurrency'
 import { pruneEvents } from '../../src/features/events/retention'
+import { addPerson, person } from '../support/people'
 import { raiseAlert } from '../support/receiver'
 import { callerWith, world, type Caller, type World } from '../support/world'
 
@@ -104,6 +105,58 @@ test('a waiting request is answered by the commit, in its time, and has nothing 
   expect(waitingNow(here.hub)).toBe(0)
   // What is there is told at once.
   expect((await follow(here.acme, start, '', 30)).body).toEqual(answer.body)
+})
+
+test('who may no longer ask when the wait is over is refused', async () => {
+  const here = await world()
+  await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
+  const { user, call } = await person(here, here.acme.workspaceId, 'member', 'ada@example.com')
+  const { user: other, call: callOther } = await person(here, here.acme.workspaceId, 'admin', 'eve@example.com')
+  const token = (await here.acme.call('POST', '/v1/tokens', { name: 'reader', mode: 'read_only' })).body
+  const reader = callerWith(here.app, here.acme.workspaceId, token.token)
+  const bystander = callerWith(
+    here.app,
+    here.acme.workspaceId,
+    (await here.acme.call('POST', '/v1/tokens', { name: 'bystander', mode: 'read_only' })).body.token,
+  )
+  const path = '/v1/events?after=latest'
+  const wait = { prefer: 'wait=30' }
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  const waiting = [
+    follow(reader, start, '', 30),
+    call('GET', `/v1/events?after=${start}`, undefined, wait),
+    callOther('GET', `/v1/events?after=${start}`, undefined, wait),
+    follow(here.rival, 'latest', '', 30),
+    follow(bystander, start, '', 30),
+  ]
+  await waits(here, waiting.length)
+  await here.acme.call('DELETE', `/v1/tokens/${token.id}`)
+  await here.acme.call('DELETE', `/v1/members/${user.id}`)
+  await here.acme.call('PATCH', `/v1/members/${other.id}`, { role: 'viewer' })
+  await here.acme.call('POST', `/v1/workspaces/${here.rival.workspaceId}/suspend`, {})
+  await raiseAlert(here)
+  await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', here.rival.workspaceId)
+  const [revoked, removed, demoted, suspended, standing] = await Promise.all(waiting)
+  expect([revoked!.status, revoked!.body.code]).toEqual([401, 'token_revoked'])
+  expect(removed!.status).toBe(401)
+  expect([demoted!.status, demoted!.body.code]).toEqual([403, 'insufficient_permission'])
+  expect([suspended!.status, suspended!.body.code]).toEqual([403, 'workspace_suspended'])
+  expect([standing!.status, standing!.body.data.length]).toEqual([200, 1])
+  expect(waitingNow(here.hub)).toBe(0)
+  expect((await callOther('GET', path)).status).toBe(200)
+})
+
+test('a session waits on in the workspace it asked about, though it is switched to another', async () => {
+  const here = await world()
+  const { user, call } = await person(here, here.acme.workspaceId, 'member', 'ada@example.com')
+  const { code } = (await here.rival.call('POST', '/v1/invitations', { email: user.email })).body
+  const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
+  const waiting = call('GET', `/v1/events?after=${start}`, undefined, { prefer: 'wait=30' })
+  await waits(here)
+  expect((await call('POST', '/v1/invitations/accept', { code })).body.workspace_id).toBe(here.rival.workspaceId)
+  await raiseAlert(here)
+  const answer = await waiting
+  expect([answer.status, answer.body.data[0].workspace_id]).toEqual([200, here.acme.workspaceId])
 })
 
 test('when the time is over, the answer is empty and its cursor goes on from there', async () => {
