@@ -108,11 +108,12 @@ async function newUser(ctx: Ctx, row: InvitationRow, input: Required<Acceptance>
  * Uses the invitation up and makes the user a member, in one transaction.
  * @param made the user, where they are to be made
  */
-async function join(ctx: Ctx, { id, codeHash }: InvitationRow, user: User, made: User | null): Promise<void> {
+async function join(ctx: Ctx, { id, codeHash, workspaceId }: InvitationRow, user: User, made: User | null): Promise<void> {
   const { hub } = ctx
   const now = hub.clock.now()
   try {
     await record(hub, async (tx): Promise<Recorded<void>> => {
+      await holdMembers(tx, workspaceId)
       // Of two that come together one alone finds it open, and a renewal meanwhile has changed the code.
       const [used] = await tx
         .update(invitations)
@@ -127,8 +128,7 @@ async function join(ctx: Ctx, { id, codeHash }: InvitationRow, user: User, made:
         )
         .returning()
       if (!used) throw notOpen()
-      const { workspaceId, role } = used
-      await holdMembers(tx, workspaceId)
+      const { role } = used
       if (made) await tx.insert(users).values(made)
       const joined = await tx
         .insert(memberships)

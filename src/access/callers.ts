@@ -5,9 +5,10 @@ import { prepared } from '../core/db/prepared'
 import type { Hub } from '../core/hub'
 import { parseRange, type AddressRange } from '../core/net/address'
 import { Problem } from '../core/problem'
-import { fullAccess, granted, memberAccess, readOnly, viewerAccess, type Permissions } from '../core/permissions'
+import { fullAccess, granted, readOnly, type Permissions } from '../core/permissions'
+import { accessOfRole } from './ranks'
 import { tokenRequests, workspaceRequests, type Bucket } from './rate-limits'
-import { memberships, plans, sessions, tokens, users, workspaces, type PlanLimits, type Role } from './tables'
+import { memberships, plans, sessions, tokens, users, workspaces, type PlanLimits } from './tables'
 import { looksLikeApiToken } from './token-format'
 
 /** Who a credential stands for, before any one request of theirs is looked at. */
@@ -124,7 +125,7 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
   return {
     workspaceId: row.workspace.id,
     actor: { type: 'user', id: found.user.id, name: found.user.name, hint: null },
-    permissions: accessOf[row.membership.role],
+    permissions: accessOfRole[row.membership.role],
     resourceIds: null,
     operator: found.user.isOperator,
     apiAccess: 'full',
@@ -148,5 +149,3 @@ async function membershipIn(hub: Hub, user: string, workspace: string) {
   ).execute({ user, workspace })
   return row
 }
-
-const accessOf: Record<Role, Permissions> = { owner: fullAccess, admin: fullAccess, member: memberAccess, viewer: viewerAccess }

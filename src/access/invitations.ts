@@ -15,7 +15,7 @@ import { conflict, notFound, Problem, tryAgain } from '../core/problem'
 import { Words, type Page } from '../core/shapes'
 import { invitationStates, type InvitationInput, type InvitationView } from './invitation-shapes'
 import { limiterOf } from './limiter'
-import { holdMembers, refuseAbove } from './ranks'
+import { holdMembers, refuseGift } from './ranks'
 import { invitationsMade } from './rate-limits'
 import { invitations, memberships, roles, users, workspaces } from './tables'
 
@@ -96,7 +96,7 @@ export async function createInvitation(
   const role = input.role ?? 'member'
   return await change(ctx, 'account.invitation.create', async tx => {
     await holdMembers(tx, workspaceId)
-    await refuseAbove(tx, ctx, role)
+    await refuseGift(tx, ctx, role)
     await refuseKnown(tx, hub, workspaceId, email)
     await refuseTooMany(tx, hub, workspaceId)
     // One that has expired makes way.
@@ -144,9 +144,10 @@ export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_
   const { hub } = ctx
   countOne(hub, ctx.workspaceId)
   return await change(ctx, 'account.invitation.renew', async tx => {
+    await holdMembers(tx, ctx.workspaceId)
     const row = await invitationOf(tx, ctx, id)
     requireMatch(ctx, row)
-    await refuseAbove(tx, ctx, row.role)
+    await refuseGift(tx, ctx, row.role)
     if (row.acceptedAt !== null) throw conflict('The invitation was accepted.')
     const code = newCode()
     const now = hub.clock.now()

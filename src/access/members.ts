@@ -13,7 +13,7 @@ import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { withdrawInvitations } from './invitation-rows'
 import type { MemberPatch, MemberView } from './member-shapes'
-import { holdMembers, refuseAbove, refuseLastOwner } from './ranks'
+import { holdMembers, refuseAbove, refuseGift, refuseLastOwner } from './ranks'
 import { memberships, roles, sessions, tokens, users } from './tables'
 
 type Row = typeof memberships.$inferSelect
@@ -62,7 +62,8 @@ export function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Prom
     const { role } = patch
     const told = target('user', before)
     if (role === undefined || role === row.role) return { result: before, target: told, before, after: before }
-    await refuseAbove(tx, ctx, row.role, role)
+    await refuseAbove(tx, ctx, row.role)
+    await refuseGift(tx, ctx, role)
     if (row.role === 'owner') await refuseLastOwner(tx, ctx.workspaceId, userId)
     const [after] = await tx
       .update(memberships)

@@ -2,8 +2,17 @@ import { and, count, eq, isNull, ne } from 'drizzle-orm'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
 import type { Reader, Tx } from '../core/db/transaction'
+import { fullAccess, memberAccess, viewerAccess, type Permissions } from '../core/permissions'
 import { conflict, Problem } from '../core/problem'
-import { memberships, roles, users, workspaces, type Role } from './tables'
+import { memberships, roles, tokens, users, workspaces, type Role } from './tables'
+
+/** What people of a role may do. */
+export const accessOfRole: Record<Role, Permissions> = {
+  owner: fullAccess,
+  admin: fullAccess,
+  member: memberAccess,
+  viewer: viewerAccess,
+}
 
 /** Whether a role reaches as far as another. */
 export const reaches = (role: Role, other: Role): boolean => roles.indexOf(role) <= roles.indexOf(other)
@@ -25,9 +34,14 @@ async function roleOf(tx: Tx, ctx: Ctx): Promise<Role> {
   return row?.role ?? 'viewer'
 }
 
-/** Nobody gives, takes or touches a role above their own. @throws Problem 403 `insufficient_permission` */
+/**
+ * Nobody gives, takes or touches a role above their own. To be called with the members held: who lost their role since the request
+ * was let in gives nothing any more.
+ * @throws Problem 403 `insufficient_permission`
+ */
 export async function refuseAbove(tx: Tx, ctx: Ctx, ...touched: Role[]): Promise<void> {
   const own = await roleOf(tx, ctx)
+  if (!managing.includes(own)) throw missing('account.write')
   const above = touched.find(role => !reaches(own, role))
   if (!above) return
   const who = ctx.actor.type === 'user' ? `Your role is ${own}` : 'A token acts as an admin at most'
@@ -35,6 +49,33 @@ export async function refuseAbove(tx: Tx, ctx: Ctx, ...touched: Role[]): Promise
     members: { required_role: above },
   })
 }
+
+/**
+ * Nobody gives a role above their own, and a token none that may do more than itself: whom it invites could make a token that does.
+ * @throws Problem 403 `insufficient_permission`
+ */
+export async function refuseGift(tx: Tx, ctx: Ctx, role: Role): Promise<void> {
+  await refuseAbove(tx, ctx, role)
+  const lacking = [...accessOfRole[role]].find(one => !ctx.permissions.has(one))
+  if (lacking) throw missing(lacking)
+}
+
+/**
+ * Holds who belongs to the workspace, and refuses who was removed, demoted or revoked since the request was let in: what they make
+ * now would outlive them.
+ * @throws Problem 403 `insufficient_permission`, 401 `token_revoked`
+ */
+export async function refuseOusted(tx: Tx, ctx: Ctx): Promise<void> {
+  await holdMembers(tx, ctx.workspaceId)
+  if (ctx.actor.type !== 'token') return await refuseAbove(tx, ctx)
+  const [row] = await tx.select({ revokedAt: tokens.revokedAt }).from(tokens).where(eq(tokens.id, ctx.actor.id))
+  if (row?.revokedAt !== null) throw new Problem('token_revoked', 'The token was revoked.')
+}
+
+const missing = (permission: string) =>
+  new Problem('insufficient_permission', `This needs the permission ${permission}.`, {
+    members: { required_permission: permission },
+  })
 
 /** Holds who belongs to a workspace until the transaction ends, so that of two owners who remove each other one stays. */
 export async function holdMembers(tx: Tx, workspaceId: string): Promise<void> {

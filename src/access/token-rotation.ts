@@ -10,6 +10,7 @@ import { requireMatch } from '../core/if-match'
 import { conflict } from '../core/problem'
 import { forgetCallers, type Caller } from './callers'
 import { refuseOverLimit } from './plans'
+import { refuseOusted } from './ranks'
 import type { TokenRotation } from './shapes'
 import { tokens } from './tables'
 import { refuseBeyond } from './token-bounds'
@@ -27,6 +28,7 @@ const longestOverlapMs = 30 * 86_400_000
 export async function rotateToken(ctx: Ctx, id: string, input: TokenRotation): Promise<MadeToken> {
   const grace = input.grace_seconds ?? defaultGraceSeconds
   const made = await change(ctx, 'account.token.rotate', async tx => {
+    await refuseOusted(tx, ctx)
     const old = await tokenOf(tx, ctx, id)
     requireMatch(ctx, old)
     const now = ctx.hub.clock.now()

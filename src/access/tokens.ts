@@ -17,6 +17,7 @@ import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { notedUse } from './last-use'
 import { limitNotices, refuseOverLimit } from './plans'
+import { refuseOusted } from './ranks'
 import type { TokenInput, TokenPatch, TokenView } from './shapes'
 import { tokenModes, tokens, type TokenMode } from './tables'
 import {
@@ -77,6 +78,7 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<MadeToken> {
   checkInput(ctx, input, mode)
   refuseMissing(ctx, { mode, permissions: input.permissions ?? [] })
   return change(ctx, 'account.token.create', async tx => {
+    await refuseOusted(tx, ctx)
     await refuseMorePower(tx, ctx, mode)
     await refuseOverLimit(tx, ctx, 'tokens', () => countTokens(tx, ctx.workspaceId))
     const { row, token } = await insertToken(tx, ctx.hub, {

@@ -154,6 +154,26 @@ test('invitations do not outlive the power of who made them', async () => {
   expect((await accept(w, codes[1]!)).status).toBe(404)
 })
 
+test('who invites, or renews, in the moment they lose the power is left with no code that works', async () => {
+  const w = await world()
+  const owner = await person(w, w.acme.workspaceId, 'owner', 'olga@example.com')
+  for (let n = 0; n < 5; n++) {
+    const { user, call } = await person(w, w.acme.workspaceId, 'admin', `ada${n}@example.com`)
+    const others = await invite(w, { email: `others${n}@example.com` })
+    const path = `/v1/members/${user.id}`
+    const [gone, ...asked] = await Promise.all([
+      n % 2 ? owner.call('DELETE', path) : owner.call('PATCH', path, { role: 'member' }),
+      call('POST', '/v1/invitations', { email: `friend${n}@example.com`, role: 'viewer' }),
+      call('POST', `/v1/invitations/${others.id}/renew`, {}),
+    ])
+    expect(gone.status).toBeLessThan(300)
+    for (const answer of asked) {
+      if (answer.status >= 400) continue
+      expect((await w.stranger.call('POST', '/v1/invitations/preview', { code: answer.body.code })).status).toBe(404)
+    }
+  }
+})
+
 test('inviting tells nothing of logins elsewhere; who belongs here or is invited is named', async () => {
   const w = await world()
   await addPerson(w.hub, w.rival.workspaceId, 'owner', email)

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { roles, type Role } from '../../src/access/tables'
 import { addUser, setDisabled } from '../../src/access/users'
+import { permissions } from '../../src/core/permissions'
 import { addPerson, person, signedIn } from '../support/people'
 import { world } from '../support/world'
 
@@ -103,6 +104,31 @@ test('a token acts as an admin, the operator’s as an owner', async () => {
   expect((await w.acme.call('PATCH', `/v1/members/${own.id}`, { role: 'owner' })).status).toBe(200)
   const scoped = await w.scoped('account.write')
   expect((await scoped.call('DELETE', `/v1/members/${own.id}`)).body.required_role).toBe('owner')
+})
+
+test('a token gives no role that may do more than itself, be it by an edit or an invitation', async () => {
+  const w = await world()
+  const { call } = w.acme
+  const user = await addPerson(w.hub, w.acme.workspaceId, 'viewer', 'ada@example.com')
+  const own = (await call('POST', '/v1/invitations', { email: 'boss@example.com', role: 'admin' })).body
+  const scoped = await w.scoped('account.write')
+  const path = `/v1/members/${user.id}`
+  for (const answer of [
+    await scoped.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'admin' }),
+    await scoped.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'viewer' }),
+    await scoped.call('POST', `/v1/invitations/${own.id}/renew`, {}),
+    await scoped.call('PATCH', path, { role: 'admin' }),
+  ])
+    expect([answer.status, answer.body.code, answer.body.required_permission]).toEqual([
+      403,
+      'insufficient_permission',
+      'domains.read',
+    ])
+  // What takes something away needs no more than the permission.
+  expect((await scoped.call('DELETE', `/v1/invitations/${own.id}`)).status).toBe(204)
+  expect((await scoped.call('DELETE', path)).status).toBe(204)
+  const everything = await w.scoped(...permissions.filter(one => one.endsWith('.write')))
+  expect((await everything.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'admin' })).status).toBe(201)
 })
 
 test('the last owner who can sign in is neither demoted nor removed', async () => {
