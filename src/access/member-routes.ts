@@ -71,12 +71,15 @@ export const memberRoutes = area('members', 'Members', [
     summary: 'Remove a member',
     description:
       'Takes a person out of the workspace at once, ends sessions of theirs that were last in it, and withdraws invitations they made. ' +
-      'API tokens they made belong to the workspace and go on working; `revoke_tokens=true` revokes those too. ' +
+      'API tokens they made belong to the workspace and go on working; `revoke_tokens=true` revokes those too, and what they made. ' +
       'The last owner stays (409).',
     query: Type.Object(
       {
         revoke_tokens: Type.Optional(
-          Type.Boolean({ default: false, description: 'Revokes the API tokens of the workspace that they made.' }),
+          Type.Boolean({
+            default: false,
+            description: 'Revokes the API tokens of the workspace that they made, and those that such tokens made.',
+          }),
         ),
       },
       { additionalProperties: false },

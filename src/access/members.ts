@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { and, count, eq, isNull, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { target } from '../core/audit'
 import { change } from '../core/change'
 import { instant } from '../core/clock'
@@ -15,6 +15,9 @@ import { withdrawInvitations } from './invitation-rows'
 import type { MemberPatch, MemberView } from './member-shapes'
 import { holdMembers, refuseAbove, refuseGift, refuseLastOwner } from './ranks'
 import { memberships, roles, sessions, tokens, users } from './tables'
+
+// A statement takes only so many parameters.
+const mostIdsAtOnce = 500
 
 type Row = typeof memberships.$inferSelect
 
@@ -78,7 +81,8 @@ export function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Prom
 
 /**
  * Takes somebody out of the workspace: what they do next is refused, sessions that were last here end, and invitations they
- * made are withdrawn. API tokens they made belong to the workspace and stay, unless they are to be revoked too.
+ * made are withdrawn. API tokens they made belong to the workspace and stay, unless they are to be revoked too, with all that those
+ * made in turn.
  * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for the last owner
  */
 export async function removeMember(ctx: Ctx, userId: string, options: { revokeTokens: boolean }): Promise<void> {
@@ -91,14 +95,15 @@ export async function removeMember(ctx: Ctx, userId: string, options: { revokeTo
     const before = await memberView(tx, row)
     await tx.delete(memberships).where(isMember(ctx, userId))
     await tx.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.workspaceId, workspaceId)))
-    const withdrawn = await withdrawInvitations(tx, { invitedBy: userId, workspaceId })
-    if (options.revokeTokens) await revokeTokensOf(tx, ctx, userId)
+    const behind = options.revokeTokens ? await tokensBehind(tx, workspaceId, userId) : []
+    const withdrawn = await withdrawInvitations(tx, { invitedBy: [userId, ...behind], workspaceId })
+    const revoked = await revokeTokens(tx, ctx, behind)
     const left =
-      before.tokens === 0
-        ? ''
-        : options.revokeTokens
-          ? `The API tokens they made were revoked (${before.tokens}).`
-          : `API tokens they made go on working (${before.tokens}).`
+      revoked > 0
+        ? `The API tokens they made, and that those made, were revoked (${revoked}).`
+        : before.tokens > 0
+          ? `API tokens they made go on working (${before.tokens}).`
+          : ''
     return {
       result: undefined,
       target: target('user', before),
@@ -119,12 +124,35 @@ async function memberOf(tx: Tx, ctx: Ctx, userId: string): Promise<Row> {
   return row
 }
 
-async function revokeTokensOf(tx: Tx, ctx: Ctx, userId: string): Promise<void> {
-  const now = ctx.hub.clock.now()
-  await tx
-    .update(tokens)
-    .set({ revokedAt: now, version: sql`${tokens.version} + 1`, updatedAt: now })
-    .where(liveTokensOf(ctx.workspaceId, userId))
+/** The tokens that a user made, those that such tokens made, and so on: the user may know the value of each. */
+async function tokensBehind(tx: Tx, workspaceId: string, userId: string): Promise<string[]> {
+  const made = await tx
+    .select({ id: tokens.id, createdBy: tokens.createdBy })
+    .from(tokens)
+    .where(eq(tokens.workspaceId, workspaceId))
+  const byMaker = Map.groupBy(made, one => one.createdBy)
+  const behind: string[] = []
+  for (let makers = [userId]; makers.length > 0;) {
+    makers = makers.flatMap(maker => byMaker.get(maker)?.map(one => one.id) ?? [])
+    behind.push(...makers)
+  }
+  return behind
+}
+
+/** Revokes those that are not, and returns how many. */
+async function revokeTokens(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<number> {
+  let revoked = 0
+  for (let from = 0; from < ids.length; from += mostIdsAtOnce) {
+    const now = ctx.hub.clock.now()
+    const some = ids.slice(from, from + mostIdsAtOnce)
+    const rows = await tx
+      .update(tokens)
+      .set({ revokedAt: now, version: sql`${tokens.version} + 1`, updatedAt: now })
+      .where(and(inArray(tokens.id, some), isNull(tokens.revokedAt)))
+      .returning({ id: tokens.id })
+    revoked += rows.length
+  }
+  return revoked
 }
 
 const isMember = (ctx: Ctx, userId: string) => and(eq(memberships.workspaceId, ctx.workspaceId), eq(memberships.userId, userId))

@@ -7,6 +7,7 @@ import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
 import { tryAgain } from '../core/problem'
 import { forgetCallers } from './callers'
+import { goneWithToken, withdrawInvitations } from './invitation-rows'
 import { limiterOf } from './limiter'
 import { tokenReports } from './rate-limits'
 import { tokens } from './tables'
@@ -36,6 +37,7 @@ export async function reportToken(ctx: Ctx, token: string): Promise<void> {
       .set({ revokedAt: now, version: row.version + 1, updatedAt: now })
       .where(eq(tokens.id, row.id))
       .returning()
+    const withdrawn = goneWithToken(await withdrawInvitations(tx, { invitedBy: row.id }))
     return {
       result: undefined,
       audits: [
@@ -47,7 +49,7 @@ export async function reportToken(ctx: Ctx, token: string): Promise<void> {
           targets: [target('token', row)],
           before: tokenView(hub, row),
           after: tokenView(hub, after!),
-          reason: 'Its value was reported as found where others can read it.',
+          reason: ['Its value was reported as found where others can read it.', withdrawn].filter(Boolean).join(' '),
         },
       ],
       notices: [

@@ -15,6 +15,7 @@ import type { Permission } from '../core/permissions'
 import { conflict, invalid, notFound, type FieldProblem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
+import { goneWithToken, withdrawInvitations } from './invitation-rows'
 import { notedUse } from './last-use'
 import { limitNotices, refuseOverLimit } from './plans'
 import { refuseOusted } from './ranks'
@@ -176,7 +177,8 @@ async function patchedBounds(tx: Tx, ctx: Ctx, row: TokenRow, patch: TokenPatch)
 }
 
 /**
- * Revokes a token: it stops working with the next request, and stays in the list. Revoking it again changes nothing.
+ * Revokes a token: it stops working with the next request, and stays in the list. Open invitations it made are withdrawn. Revoking it
+ * again changes nothing.
  * @throws Problem 404, 412
  */
 export async function revokeToken(ctx: Ctx, id: string): Promise<void> {
@@ -190,7 +192,13 @@ export async function revokeToken(ctx: Ctx, id: string): Promise<void> {
       .set({ revokedAt: now, version: row.version + 1, updatedAt: now })
       .where(eq(tokens.id, id))
       .returning()
-    return { result: undefined, target: target('token', row), before: tokenView(ctx.hub, row), after: tokenView(ctx.hub, after!) }
+    return {
+      result: undefined,
+      target: target('token', row),
+      before: tokenView(ctx.hub, row),
+      after: tokenView(ctx.hub, after!),
+      reason: goneWithToken(await withdrawInvitations(tx, { invitedBy: id })),
+    }
   })
   forgetCallers(ctx.hub)
 }

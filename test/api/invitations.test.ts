@@ -5,7 +5,7 @@ import { invitations, users, type Role } from '../../src/access/tables'
 import { setDisabled } from '../../src/access/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { addPerson, browser, cookieOf, password, person, signedIn } from '../support/people'
-import { world, type World } from '../support/world'
+import { callerWith, world, type World } from '../support/world'
 
 const day = 86_400_000
 const email = 'grace@example.com'
@@ -152,6 +152,21 @@ test('invitations do not outlive the power of who made them', async () => {
   await setDisabled(w.hub, user, true, { actor: systemActor('test'), context: jobContext })
   expect(await open()).toEqual([])
   expect((await accept(w, codes[1]!)).status).toBe(404)
+})
+
+test('a token that is revoked or reported takes its open invitations along', async () => {
+  const w = await world()
+  const make = async (to: string) => {
+    const { id, token } = (await w.acme.call('POST', '/v1/tokens', { name: 'ci', mode: 'full' })).body
+    const made = await callerWith(w.app, w.acme.workspaceId, token).call('POST', '/v1/invitations', { email: to, role: 'admin' })
+    return { id, token, code: made.body.code }
+  }
+  const [revoked, reported] = [await make('a@example.com'), await make('b@example.com')]
+  await w.acme.call('DELETE', `/v1/tokens/${revoked.id}`)
+  await w.stranger.call('POST', '/v1/tokens/report', { token: reported.token })
+  for (const { code } of [revoked, reported]) expect((await accept(w, code)).status).toBe(404)
+  const [told] = (await w.acme.call('GET', '/v1/audit-events?action=account.token.revoke')).body.data
+  expect(told.reason).toBe('Open invitations it made were withdrawn (1).')
 })
 
 test('who invites, or renews, in the moment they lose the power is left with no code that works', async () => {

@@ -3,7 +3,7 @@ import { roles, type Role } from '../../src/access/tables'
 import { addUser, setDisabled } from '../../src/access/users'
 import { permissions } from '../../src/core/permissions'
 import { addPerson, person, signedIn } from '../support/people'
-import { world } from '../support/world'
+import { callerWith, world } from '../support/world'
 
 const by = {
   actor: { type: 'operator' as const, id: 'cli', name: 'cli', hint: null },
@@ -190,6 +190,32 @@ test('revoke_tokens revokes the tokens of who is removed', async () => {
   expect((await w.acme.call('DELETE', `/v1/members/${user.id}?revoke_tokens=true`)).status).toBe(204)
   const used = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token.token}` })
   expect(used.body.code).toBe('token_revoked')
+})
+
+test('revoke_tokens reaches the tokens that their tokens made, and the invitations of those', async () => {
+  const w = await world()
+  const { user, call } = await person(w, w.rival.workspaceId, 'admin', 'ada@example.com')
+  await addPerson(w.hub, w.rival.workspaceId, 'owner', 'olga@example.com')
+  const make = async (by: (method: string, path: string, body?: unknown) => Promise<{ body: any }>) =>
+    callerWith(w.app, w.rival.workspaceId, (await by('POST', '/v1/tokens', { name: 'ci', mode: 'full' })).body.token)
+  const first = await make(call)
+  const second = await make(first.call)
+  const third = await make(second.call)
+  const firstId = (await first.call('GET', '/v1/tokens?sort=id')).body.data.find((one: any) => one.created_by === user.id).id
+  const rotated = callerWith(
+    w.app,
+    w.rival.workspaceId,
+    (await third.call('POST', `/v1/tokens/${firstId}/rotate`, { grace_seconds: 0 })).body.token,
+  )
+  const { code } = (await third.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'admin' })).body
+  expect((await w.rival.call('DELETE', `/v1/members/${user.id}?revoke_tokens=true`)).status).toBe(204)
+  for (const token of [first, second, third, rotated])
+    expect((await token.call('GET', '/v1/tokens')).body.code).toBe('token_revoked')
+  expect((await w.stranger.call('POST', '/v1/invitations/preview', { code })).status).toBe(404)
+  const [entry] = (await w.rival.call('GET', '/v1/audit-events?action=account.member.remove')).body.data
+  expect(entry.reason).toBe(
+    'The API tokens they made, and that those made, were revoked (3). Open invitations they made were withdrawn (1).',
+  )
 })
 
 test('removed from one workspace, a session in another goes on', async () => {
