@@ -9,6 +9,7 @@ class Refused extends Error {
   constructor(status, problem) {
     super(problem.detail ?? 'The hub did not answer as expected.')
     this.status = status
+    this.code = problem.code
     this.errors = problem.errors ?? []
   }
 }
@@ -63,7 +64,7 @@ function show(id, path) {
 function showSetup() {
   show('setup', '/setup')
   document.title = 'Set up · Bailiwick'
-  const token = decodeURIComponent(location.hash.slice(1))
+  const token = location.hash.slice(1)
   byId('setup-token').value = token
   byId('setup-token-field').hidden = token !== ''
   byId(token ? 'setup-name' : 'setup-token').focus()
@@ -106,7 +107,7 @@ async function showInvite() {
     return
   }
   const me = await ownUser()
-  byId('invite-title').textContent = `Join ${invitation.workspace}`
+  byId('invite-title').textContent = `Join ${plain(invitation.workspace)}`
   byId('invite-email').textContent = invitation.email
   byId('invite-for').textContent = invitation.email
   byId('invite-login').value = invitation.email
@@ -138,15 +139,25 @@ async function showHome(me) {
   byId('insecure').hidden = location.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
   const current = me.workspaces.find(one => one.id === sessionStorage.getItem(chosenWorkspace)) ?? me.workspaces[0]
   if (current) sessionStorage.setItem(chosenWorkspace, current.id)
-  byId('home-title').textContent = current ? `Workspace ${current.name}` : 'No workspace'
+  byId('home-title').textContent = current ? `Workspace ${plain(current.name)}` : 'No workspace'
   byId('workspace-choice').hidden = me.workspaces.length < 2
   byId('workspace').replaceChildren(
-    ...me.workspaces.map(one => new Option(`${one.name} (${one.role})`, one.id, false, one === current)),
+    ...me.workspaces.map(one => new Option(`${plain(one.name)} (${one.role})`, one.id, false, one === current)),
   )
   await refresh()
   refreshing = setInterval(() => {
     if (!document.hidden) void refresh()
   }, refreshMs)
+}
+
+/** A name without the characters that turn the direction of a text, and with it what stands behind the name. */
+const plain = name => name.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
+
+/** Says that the workspace is suspended in place of what is in it; null when it is not. */
+function tellSuspended(reason) {
+  byId('suspended').textContent = reason ?? ''
+  byId('suspended').hidden = reason === null
+  byId('home-cards').hidden = reason !== null
 }
 
 async function refresh() {
@@ -175,7 +186,9 @@ async function refresh() {
             ],
       ),
     ])
+    tellSuspended(null)
   } catch (error) {
+    if (error instanceof Refused && error.code === 'workspace_suspended') return tellSuspended(error.message)
     if (error instanceof Refused && error.status === 401) return showLogin()
     fail(error)
   }
@@ -186,7 +199,7 @@ async function list(id, path, empty, cells) {
   try {
     page = await call('GET', path)
   } catch (error) {
-    if (!(error instanceof Refused) || ![403, 404].includes(error.status)) throw error
+    if (!(error instanceof Refused) || ![403, 404].includes(error.status) || error.code === 'workspace_suspended') throw error
     page = { data: [] }
     empty = error.status === 403 ? 'Your role in this workspace does not show these.' : 'Not available.'
   }
