@@ -165,6 +165,46 @@ test('an invitation is accepted by its link, once, and its code is in no address
   expect(await again.page.textContent('#invite-gone')).toContain('used')
 }, 60_000)
 
+test('a suspended workspace says so, and its name turns and widens nothing around it', async () => {
+  const { page } = await open(base)
+  await page.fill('#login-email', 'ada@example.com')
+  await page.fill('#login-password', 'correct horse battery')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+  const post = (path: string, body: object) =>
+    page.evaluate(
+      async ([to, sent]) => {
+        const answer = await fetch(`/v1${to}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
+          body: JSON.stringify(sent),
+        })
+        return (await answer.json()) as Record<string, string>
+      },
+      [path, body] as const,
+    )
+  const { id } = await post('/workspaces', { name: `\u202e<b>acme</b> ${'W'.repeat(60)}` })
+  const { link } = await post(`/workspaces/${id}/invitations`, { email: 'ada@example.com' })
+  await page.goto(link!)
+  await page.waitForSelector('#invite-open:not([hidden])')
+  expect(await page.textContent('#invite-title')).toBe(`Join <b>acme</b> ${'W'.repeat(60)}`)
+  await page.click('#invite button[type=submit]')
+  await page.waitForSelector('#heartbeats-empty:not([hidden])')
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  expect(await page.inputValue('#workspace')).toBe(id!)
+
+  await post(`/workspaces/${id}/suspend`, { reason: 'The invoice is open.' })
+  await page.reload()
+  await page.waitForSelector('#suspended:not([hidden])')
+  expect(await page.textContent('#suspended')).toContain('The invoice is open.')
+  expect(await page.isVisible('#home-cards')).toBe(false)
+  const [own] = await page.$$eval('#workspace option', all => all.map(one => (one as HTMLOptionElement).value))
+  await page.selectOption('#workspace', own!)
+  await page.waitForSelector('#home-cards:not([hidden])')
+  expect(await page.isVisible('#suspended')).toBe(false)
+}, 60_000)
+
 test('the reference and the handbook open without any request to elsewhere', async () => {
   for (const [path, sign] of [
     ['/swagger', '.swagger-ui .opblock'],
