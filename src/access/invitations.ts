@@ -15,6 +15,7 @@ import { conflict, notFound, Problem, tryAgain } from '../core/problem'
 import { Words, type Page } from '../core/shapes'
 import { invitationStates, type InvitationInput, type InvitationView } from './invitation-shapes'
 import { limiterOf } from './limiter'
+import { loginOf } from './logins'
 import { holdMembers, refuseGift } from './ranks'
 import { invitationsMade } from './rate-limits'
 import { invitations, memberships, roles, users, workspaces } from './tables'
@@ -92,7 +93,7 @@ export async function createInvitation(
 ): Promise<MadeInvitation> {
   const { hub } = ctx
   countOne(hub, workspaceId)
-  const email = input.email.trim().toLowerCase()
+  const email = loginOf(input.email)
   const role = input.role ?? 'member'
   return await change(ctx, 'account.invitation.create', async tx => {
     await holdMembers(tx, workspaceId)

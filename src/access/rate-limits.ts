@@ -1,4 +1,5 @@
 import { rateLimitKey } from '../core/net/address'
+import { loginOf } from './logins'
 
 /** One limit a request is counted against. */
 export interface Bucket {
@@ -125,7 +126,7 @@ export function failedCredentials(address: string, perMinute = 30): Bucket {
  * so that being asked to wait tells nothing.
  */
 export function failedLogins(email: string, perMinute = 30): Bucket {
-  return { name: 'failed-logins', key: email.trim().toLowerCase(), quota: perMinute, windowSeconds: 60 }
+  return { name: 'failed-logins', key: loginOf(email), quota: perMinute, windowSeconds: 60 }
 }
 
 /** The bucket for requests that carry no credentials at all. */

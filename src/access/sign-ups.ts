@@ -8,6 +8,7 @@ import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { Problem, tryAgain } from '../core/problem'
 import { limiterOf } from './limiter'
+import { loginOf } from './logins'
 import { hashPassword } from './passwords'
 import { signUps } from './rate-limits'
 import type { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
@@ -31,7 +32,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<SignUpReceipt> {
   if (!open) throw new Problem('sign_up_closed', closedBecause[mode], { members: { mode } })
   const verdict = limiterOf(hub).take(signUps(ctx.context.ip ?? ''), hub.clock.now())
   if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
-  const email = input.email.trim().toLowerCase()
+  const email = loginOf(input.email)
   const passwordHash = await hashPassword(input.password)
   // Whoever loses a race for the e-mail or the name finds at the second look what the first one made.
   for (let tries = 1; ; tries++) {

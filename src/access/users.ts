@@ -13,6 +13,7 @@ import { Problem } from '../core/problem'
 import { forgetCallers } from './callers'
 import { withdrawInvitations } from './invitation-rows'
 import { unlessGuessing } from './limiter'
+import { loginOf } from './logins'
 import { hashPassword } from './passwords'
 import { failedCredentials } from './rate-limits'
 import { memberships, sessions, users, workspaces, type Role } from './tables'
@@ -93,7 +94,7 @@ export async function addUser(
   before?: (tx: Tx) => Promise<void>,
   context?: AuditContext,
 ): Promise<User> {
-  const email = input.email.trim().toLowerCase()
+  const email = loginOf(input.email)
   const passwordHash = await hashPassword(input.password)
   const now = hub.clock.now()
   const row: User = {
@@ -177,7 +178,10 @@ export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: B
 }
 
 export async function findUser(read: Reader, email: string): Promise<User | null> {
-  const [row] = await read.select().from(users).where(eq(users.email, email.trim().toLowerCase()))
+  const [row] = await read
+    .select()
+    .from(users)
+    .where(eq(users.email, loginOf(email)))
   return row ?? null
 }
 

@@ -19,16 +19,23 @@ export const Words = <const T extends readonly string[]>(words: T, options: Sche
 export const Instant = (options: SchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
 export const MaybeInstant = (options: SchemaOptions = {}) => Nullable(Type.String({ format: 'date-time' }), options)
 
-/** Text without control characters: NUL is refused by PostgreSQL, line ends would break logs and headers. Not blank where it is required. */
+/**
+ * Text without control characters, those of C1 and the line ends of Unicode included: NUL is refused by PostgreSQL, line ends would
+ * break logs and headers, and terminals obey the rest. Not blank where it is required.
+ */
 export const Line = (options: SchemaOptions & { minLength?: number; maxLength: number }) =>
   Type.String(
     options.minLength
       ? {
-          pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]*$',
+          pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
           'x-rule': 'must be one line without control characters, and not blank.',
           ...options,
         }
-      : { pattern: '^[^\\u0000-\\u001f\\u007f]*$', 'x-rule': 'must be one line without control characters.', ...options },
+      : {
+          pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+          'x-rule': 'must be one line without control characters.',
+          ...options,
+        },
   )
 /** Text of several lines; NUL alone is refused. */
 export const Prose = (options: SchemaOptions & { maxLength: number }) =>

@@ -351,8 +351,8 @@ describe('who sends', () => {
       second.wake()
       await Bun.sleep(10)
     }
-    await Promise.all([w.pass(1_000), second.idle()])
-    await w.pass(2_000)
+    // Either may be the one that sends the last of it.
+    for (let n = 0; n < 3; n++) await Promise.all([w.pass(1_000), second.idle()])
     expect(most).toBe(1)
     expect([...new Set(seqs(r))]).toEqual(upTo((await exported(w)).length))
     await second.stop(1_000)

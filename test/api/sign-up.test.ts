@@ -108,6 +108,22 @@ test('two sign-ups with one e-mail make one login', async () => {
   expect(await w.hub.read.select().from(users).where(eq(users.email, input.email))).toHaveLength(1)
 })
 
+test('an e-mail is one login however its letters are composed, and neither it nor a name moves a terminal', async () => {
+  const w = await opened()
+  expect((await signUp(w, { email: 'Jos\u00e9@Example.com' })).status).toBe(202)
+  expect((await signUp(w, { email: 'Jose\u0301@example.com', name: 'Other' })).status).toBe(202)
+  expect((await w.hub.read.select().from(users)).filter(one => one.email.startsWith('jos'))).toHaveLength(1)
+  expect(await signedIn(w, 'jose\u0301@example.com')).toBeFunction()
+  for (const sign of ['\u001b[2J', '\u009b2J', '\u202e', '\u2066', '\u0085']) {
+    const wrong = await signUp(w, { email: `a${sign}@example.com` }, '198.51.100.1')
+    expect([wrong.status, wrong.body.errors?.[0].pointer]).toEqual([422, '#/email'])
+  }
+  for (const sign of ['\u001b', '\u009b', '\u0085', '\u2028']) {
+    const wrong = await signUp(w, { name: `a${sign}b` }, '198.51.100.1')
+    expect([wrong.status, wrong.body.errors?.[0].pointer]).toEqual([422, '#/name'])
+  }
+})
+
 test('five sign-ups an hour are taken from one address', async () => {
   const w = await opened()
   for (let n = 0; n < 5; n++) expect((await signUp(w, { email: `${n}@example.com` })).status).toBe(202)
