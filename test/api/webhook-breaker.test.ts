@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
-import { inArray } from 'drizzle-orm'
+import { eq, inArray } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { events, heldLanes } from '../../src/core/db/tables'
 import { webhookDeliveries } from '../../src/features/webhooks/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers, type Receiver } from '../support/receiver'
 import { world, type World } from '../support/world'
@@ -150,4 +151,24 @@ test('a half-open breaker whose delivery was deleted meanwhile asks the next one
   await here.pass(100)
   expect(inbox.received).toHaveLength(6)
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, deliveries: { pending: 0 } })
+})
+
+test('a resend by hand that comes to no try holds back no other', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 8)
+  const [first, second, third] = await deliveries(here)
+  const resend = (one: any) => here.acme.call('POST', `/v1/webhook-deliveries/${one.id}/resend`)
+  await record(here.hub, async tx => {
+    await tx.delete(events).where(eq(events.id, first.event_id))
+    return { result: undefined }
+  })
+  expect((await resend(first)).status).toBe(202)
+  await here.settle()
+  for (const one of [second, third]) {
+    expect((await resend(one)).status).toBe(202)
+    await here.settle()
+  }
+  expect(inbox.received).toHaveLength(7)
+  expect((await here.hub.read.select().from(heldLanes)).map(one => one.lane)).toEqual([`${here.acme.workspaceId}/${id}`])
 })

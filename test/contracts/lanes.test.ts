@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
-import { jobs } from '../../src/core/db/tables'
+import { heldLanes, jobs } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import type { ClaimedJob, JobKind } from '../../src/core/jobs/job'
 import { freeLanes, holdLane } from '../../src/core/jobs/lane-holds'
@@ -167,6 +167,34 @@ test('a lane that is held waits, and is then tried by one job at a time until it
   })
   await here.take()
   expect(here.began).toHaveLength(10)
+  await here.stop()
+})
+
+test('a lane that another hub frees at the moment of a look stays free', async () => {
+  const { hub, clock } = await world()
+  await put(hub, many('a/1', 3))
+  await record(hub, async tx => {
+    await holdLane(tx, kind, 'a/1', clock.now() - 1)
+    return { result: undefined }
+  })
+  const here = runs(hub)
+  const looked = Promise.withResolvers<void>()
+  const freeing = record(hub, async tx => {
+    await freeLanes(tx, kind, ['a/1'])
+    await looked.promise
+    return { result: undefined }
+  })
+  await Bun.sleep(20)
+  // It sees the lane held: that it is free is not committed yet.
+  const taking = here.take()
+  await Bun.sleep(20)
+  looked.resolve()
+  await freeing
+  await taking
+  await Bun.sleep(60)
+  await here.take()
+  expect(here.began).toHaveLength(3)
+  expect(await hub.read.select().from(heldLanes)).toEqual([])
   await here.stop()
 })
 

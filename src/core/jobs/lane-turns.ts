@@ -4,7 +4,7 @@ import { prepared } from '../db/prepared'
 import { heldLanes, jobs } from '../db/tables'
 import type { Tx } from '../db/transaction'
 import type { LaneRoom, LaneRules } from './lanes'
-import { holdLane } from './lane-holds'
+import { holdLane, keepHold } from './lane-holds'
 
 /** What came of going round the lanes. */
 export interface Turns {
@@ -60,6 +60,11 @@ async function serve(tx: Tx, asked: Asked, turns: Turns, lane: string, heldUntil
   const { room, rules, kind, now } = asked
   if (heldUntil !== null && heldUntil > now) {
     turns.heldUntil = Math.min(turns.heldUntil, heldUntil)
+    return
+  }
+  // Freed or taken by another hub since the lanes were read: held again here, a lane that is free would stay held for ever.
+  if (heldUntil !== null && !(await keepHold(tx, kind, lane, now))) {
+    turns.contended = true
     return
   }
   const most = heldUntil === null ? quantum : 1

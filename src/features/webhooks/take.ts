@@ -6,7 +6,7 @@ import { events } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { ClaimedJob } from '../../core/jobs/job'
-import { holdLane } from '../../core/jobs/lane-holds'
+import { tryAnother } from '../../core/jobs/lane-holds'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, deliverKind, triggerOf, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { openDelivery } from './delivery-rows'
@@ -101,8 +101,8 @@ async function askAnother(
 ): Promise<void> {
   for (const job of jobs) {
     if (taken.get(job.id)?.next === 'post') continue
-    const endpoint = endpoints.get(endpointIn(job.lane))
-    if (endpoint && endpoint.breakerUntil !== null) await holdLane(tx, deliverKind, job.lane, now)
+    const until = endpoints.get(endpointIn(job.lane))?.breakerUntil ?? null
+    if (until !== null) await tryAnother(tx, deliverKind, job.lane, Math.max(now, until))
   }
 }
 
