@@ -226,6 +226,47 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
   await live.stop(1000)
 })
 
+test('a run whose lease ran out writes nothing, even where its own process has the job again', async () => {
+  const { hub, clock } = await world()
+  const gates: PromiseWithResolvers<void>[] = []
+  const wrote: number[] = []
+  const worker = new Worker(hub, [
+    kindOf(async () => {
+      const run = gates.push(Promise.withResolvers<void>())
+      await gates[run - 1]!.promise
+      return async () => {
+        wrote.push(run)
+        return { result: undefined }
+      }
+    }),
+  ])
+  await put(hub, job(1))
+  const begun = async (runs: number) => {
+    while (gates.length < runs) {
+      worker.wake()
+      await Bun.sleep(1)
+    }
+  }
+  await begun(1)
+  // As after a machine that slept: the run goes on, and is late.
+  clock.advance(30_001)
+  await record(hub, async tx => ({ result: await reap(tx, hub) }))
+  await begun(2)
+  gates[0]!.resolve()
+  await Bun.sleep(30)
+  expect(await hub.read.select().from(jobs)).toMatchObject([{ state: 'running', attempts: 2 }])
+  gates[1]!.resolve()
+  await worker.stop(2000)
+  expect(wrote.at(-1)).toBe(2)
+  expect(await hub.read.select().from(jobs)).toEqual([])
+})
+
+test('of drafts of one change that replace each other the last one counts', async () => {
+  const { hub } = await world()
+  await put(hub, ...[1, 2, 3].map(n => job(n, { uniqueKey: 'k', replaces: true })), job(4, { uniqueKey: 'l', replaces: true }))
+  expect((await take(hub, 'test.run', 5)).map(one => one.payload.n).sort()).toEqual([3, 4])
+})
+
 /** Takes what is due and loses it, as a process does that dies; returns how many were taken. */
 async function loseRun(hub: Hub, clock: ManualClock): Promise<number> {
   const taken = await take(hub, 'test.run', 5)

@@ -48,9 +48,10 @@ export async function lease(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, ids: string[
       priority: jobs.priority,
       payload: jobs.payload,
       attempts: jobs.attempts,
+      lockedUntil: jobs.lockedUntil,
     })
   const order = new Map(ids.map((id, place) => [id, place]))
-  return rows.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
+  return (rows as ClaimedJob[]).sort((a, b) => order.get(a.id)! - order.get(b.id)!)
 }
 
 const duePage = (tx: Tx) =>

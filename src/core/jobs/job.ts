@@ -12,6 +12,8 @@ export interface ClaimedJob<P = Record<string, unknown>> {
   payload: P
   /** Counts this run, so the first run sees 1. */
   attempts: number
+  /** When the lease ends (ms UTC). It tells this run from a later one of the same job in the same process. */
+  lockedUntil: number
 }
 
 /**

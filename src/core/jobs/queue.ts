@@ -4,6 +4,7 @@ import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { newId } from '../ids'
+import type { ClaimedJob } from './job'
 
 /** A job to be done once its change is committed. */
 export interface JobDraft {
@@ -26,7 +27,7 @@ const rowsPerInsert = 200
 export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[]): Promise<void> {
   const now = hub.clock.now()
   for (const replaces of [false, true]) {
-    const alike = drafts.filter(draft => (draft.replaces ?? false) === replaces)
+    const alike = latest(drafts.filter(draft => (draft.replaces ?? false) === replaces))
     for (let start = 0; start < alike.length; start += rowsPerInsert) {
       const adding = tx.insert(jobs).values(
         alike.slice(start, start + rowsPerInsert).map(draft => ({
@@ -50,6 +51,13 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
   }
 }
 
+/** Without those that a later one replaces: PostgreSQL refuses to write a row twice in one statement. */
+const latest = (drafts: JobDraft[]): JobDraft[] => [
+  ...new Map(
+    drafts.map(draft => [draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : draft, draft]),
+  ).values(),
+]
+
 const taken = {
   lane: sql`excluded.lane`,
   runAt: sql`excluded.run_at`,
@@ -72,14 +80,22 @@ export async function nextRunAt(read: Reader, kind: string, after = -1): Promise
   return row?.at ?? null
 }
 
+type Lease = Pick<ClaimedJob, 'id' | 'lockedUntil'>
+
 /** Ends a job that this hub holds. False when the lease was lost: then the caller's transaction must be undone. */
-export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<boolean> {
+export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease): Promise<boolean> {
   const gone = await prepared<{ id: string }[], Tx>(tx, 'job-finish', handle =>
     handle
       .delete(jobs)
-      .where(and(eq(jobs.id, sql.placeholder('id')), eq(jobs.lockedBy, sql.placeholder('hub'))))
+      .where(
+        and(
+          eq(jobs.id, sql.placeholder('id')),
+          eq(jobs.lockedBy, sql.placeholder('hub')),
+          eq(jobs.lockedUntil, sql.placeholder('lockedUntil')),
+        ),
+      )
       .returning({ id: jobs.id }),
-  ).execute({ id, hub: hub.id })
+  ).execute({ id, lockedUntil, hub: hub.id })
   return gone.length === 1
 }
 
@@ -87,25 +103,28 @@ export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, id: string): Promise<
 export async function giveBack(
   tx: Tx,
   hub: Pick<Hub, 'id'>,
-  id: string,
+  held: Lease,
   change: { runAt: number; lastError?: string; attempts?: number },
 ): Promise<boolean> {
   const rows = await tx
     .update(jobs)
     .set({ state: 'ready', lockedBy: null, lockedUntil: null, lostRuns: 0, ...change })
-    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
+    .where(mine(hub, held))
     .returning({ id: jobs.id })
   return rows.length === 1
 }
 
 /** Sets a held job aside for good, with its error, for a person to look at. */
-export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, id: string, lastError: string): Promise<void> {
+export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, held: Lease, lastError: string): Promise<void> {
   const failedAt = hub.clock.now()
   await tx
     .update(jobs)
     .set({ state: 'failed', lockedBy: null, lockedUntil: null, lostRuns: 0, lastError, failedAt })
-    .where(and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id)))
+    .where(mine(hub, held))
 }
+
+const mine = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
+  and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id), eq(jobs.lockedUntil, lockedUntil))
 
 /** A hub that has not renewed its row for this long is taken for dead. */
 export const hubTimeoutMs = 15_000

@@ -193,8 +193,8 @@ export class Worker {
         const done = write ? await write(tx) : { result: undefined }
         const kept =
           done.result?.again === undefined
-            ? await finish(tx, this.hub, job.id)
-            : await giveBack(tx, this.hub, job.id, { runAt: done.result.again, attempts: 0 })
+            ? await finish(tx, this.hub, job)
+            : await giveBack(tx, this.hub, job, { runAt: done.result.again, attempts: 0 })
         if (!kept) throw new LeaseLost(`The lease of job ${job.id} was lost.`)
         return done
       })
@@ -212,8 +212,8 @@ export class Worker {
     const pause = kind.retryAfter(job.attempts)
     this.hub.log.error({ err: error, kind: job.kind, job: job.id, attempts: job.attempts, retry_in_ms: pause }, 'a job failed')
     await record(this.hub, async tx => {
-      if (pause === null) await giveUp(tx, this.hub, job.id, text)
-      else await giveBack(tx, this.hub, job.id, { runAt: this.hub.clock.now() + pause, lastError: text })
+      if (pause === null) await giveUp(tx, this.hub, job, text)
+      else await giveBack(tx, this.hub, job, { runAt: this.hub.clock.now() + pause, lastError: text })
       return { result: undefined }
     })
   }
