@@ -124,7 +124,7 @@ export const jobContext: AuditContext = { ip: null, user_agent: null, request_id
 
 /** Numbers the entries and links each to the one before it in its workspace's chain. */
 async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void> {
-  for (const [workspaceId, own] of Map.groupBy(drafts, draft => draft.workspaceId)) {
+  for (const [workspaceId, own] of byWorkspace(drafts)) {
     const name = auditCounter(workspaceId)
     // From here to the commit no other transaction writes into this chain.
     const last = await takeNumbers(tx, name, own.length)
@@ -169,9 +169,7 @@ function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
 }
 
 async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void> {
-  // Workspaces in one order, so that two changes of several never wait for each other.
-  const feeds = [...Map.groupBy(drafts, draft => draft.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [workspaceId, own] of feeds) {
+  for (const [workspaceId, own] of byWorkspace(drafts)) {
     // From here to the commit no other transaction adds to this feed: positions are in the order of commits.
     const last = await nextNumber(tx, feedCounter(workspaceId), own.length)
     for (const [place, draft] of own.entries()) {
@@ -197,6 +195,10 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
     }
   }
 }
+
+/** Workspaces in one order, so that two changes of several never wait for each other. */
+const byWorkspace = <D extends { workspaceId: string }>(drafts: D[]): [string, D[]][] =>
+  [...Map.groupBy(drafts, draft => draft.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1))
 
 /** Name of the counter that holds the position of the last event in a workspace's feed. */
 export const feedCounter = (workspaceId: string): string => `feed:${workspaceId}`

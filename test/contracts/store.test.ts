@@ -174,3 +174,21 @@ test('a number that many raise at once is raised by each', async () => {
     .where(eq(counters.name, `audit:${w.acme.workspaceId}`))
   expect(after!.value).toBe(before!.value + 50)
 })
+
+test('two that write into the audit logs of the same workspaces never wait for each other', async () => {
+  const w = await world()
+  let runs = 0
+  const write = (workspaceIds: string[]) =>
+    record(w.hub, async () => {
+      runs++
+      const about = { actor: systemActor('test'), context: jobContext, targets: [] }
+      const audits = workspaceIds.flatMap(workspaceId =>
+        Array.from({ length: 30 }, () => ({ ...about, workspaceId, action: 'account.resource.read' as const })),
+      )
+      return { result: undefined, audits }
+    })
+  const both = [w.acme.workspaceId, w.rival.workspaceId]
+  await Promise.all([write(both), write(both.toReversed())])
+  // One that waited for the other would have been run once more.
+  expect(runs).toBe(2)
+})
