@@ -75,6 +75,25 @@ test('an action goes piece by piece, with progress and steps, to its result', as
   await stop()
 })
 
+test('what a piece tells the workspace is told', async () => {
+  const here = await world()
+  const { worker, start, stop } = kindOf(here, {
+    piece: async () => ({ done: null }),
+    run:
+      async (_hub, { workspaceId }) =>
+      async () => ({
+        result: { done: null },
+        notices: [
+          { workspaceId, kind: 'webhook_endpoint.resumed', resource: null, text: 'It shines.', details: {}, matter: 'shine' },
+        ],
+      }),
+  })
+  await start()
+  await worker.idle()
+  expect((await here.acme.call('GET', '/v1/notices')).body.data.map((one: any) => one.text)).toEqual(['It shines.'])
+  await stop()
+})
+
 test('one action at a time works on a resource; the refusal names it', async () => {
   const here = await world()
   const { worker, start, stop } = kindOf(here, { piece: async () => ({ done: null }) })

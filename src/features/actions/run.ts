@@ -136,9 +136,8 @@ const told = (row: ActionRow, { progress, step, detail, result }: Report, now: n
 })
 
 const joined = (piece: Recorded<unknown>, own: Outcome): Outcome => ({
+  ...piece,
   result: own.result,
   audits: [...(piece.audits ?? []), ...(own.audits ?? [])],
-  events: piece.events,
-  jobs: piece.jobs,
   wakes: [...(piece.wakes ?? []), ...(own.wakes ?? [])],
 })
