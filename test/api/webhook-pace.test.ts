@@ -1,4 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { webhookEndpoints } from '../../src/features/webhooks/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
 
@@ -119,4 +122,21 @@ test('a raised limit is felt within a minute, also by those that waited', async 
   await here.acme.call('PATCH', path, { max_per_second: null })
   for (let seconds = 0; seconds < 60; seconds++) await here.pass(1_000)
   expect(inbox.received).toHaveLength(50)
+})
+
+test('turns that were given out before the clock was set back hold nothing up', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const { id } = await endpointAt(here, inbox.url, { max_per_second: 10 })
+  await record(here.hub, async tx => {
+    const dayAhead = here.clock.now() + 86_400_000
+    await tx
+      .update(webhookEndpoints)
+      .set({ pacedUntilUs: dayAhead * 1_000 })
+      .where(eq(webhookEndpoints.id, id))
+    return { result: undefined }
+  })
+  await raiseAlert(here)
+  await here.settle()
+  expect(inbox.received).toHaveLength(1)
 })

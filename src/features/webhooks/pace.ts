@@ -26,8 +26,12 @@ export function nextTurn(takenUntilUs: number | null, perSecond: number, nowMs: 
 export async function takeTurn(tx: Tx, endpointId: string, now: number): Promise<Turn> {
   const endpoint = await heldStill(tx, endpointId)
   if (!endpoint || endpoint.maxPerSecond === null) return { at: now, kept: true }
-  const { at, takenUntilUs } = nextTurn(endpoint.pacedUntilUs, endpoint.maxPerSecond, now)
+  const { at, takenUntilUs } = nextTurn(believable(endpoint.pacedUntilUs, now), endpoint.maxPerSecond, now)
   if (at > now + furthestMs) return { at: now + Math.round(furthestMs * (1 + Math.random())), kept: false }
   await tx.update(webhookEndpoints).set({ pacedUntilUs: takenUntilUs }).where(eq(webhookEndpoints.id, endpointId))
   return { at, kept: true }
 }
+
+/** A moment that lies beyond all turns that can have been kept is of a clock that was set back since, and holds up nobody. */
+const believable = (untilUs: number | null, now: number): number | null =>
+  untilUs !== null && untilUs > (now + 2 * furthestMs) * 1_000 ? null : untilUs
