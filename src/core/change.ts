@@ -183,7 +183,6 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
         resourceType: draft.resource.type,
         resourceId: draft.resource.id,
         sequence: await nextNumber(tx, `event:${draft.resource.id}:${draft.kind}`),
-        place: await nextNumber(tx, `event:${draft.resource.id}`),
         occurredAt: draft.occurredAt ?? hub.clock.now(),
         body: JSON.stringify({ event: draft.kind, data: draft.data }),
       })

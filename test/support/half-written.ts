@@ -15,9 +15,9 @@ const rules: Record<string, string> = {
   'the events of a resource and kind have a gap': `
     select resource_id, kind, count(*) as events, min(sequence) as first, max(sequence) as last from events
     group by resource_id, kind having min(sequence) <> 1 or max(sequence) <> count(*)`,
-  'the events of a resource have a gap': `
-    select resource_id, count(*) as events, min(place) as first, max(place) as last from events
-    group by resource_id having min(place) <> 1 or max(place) <> count(*)`,
+  'the feed of a workspace has a gap': `
+    select workspace_id, count(*) as events, min(position) as first, max(position) as last from events
+    group by workspace_id having min(position) <> 1 or max(position) <> count(*)`,
   'a heartbeat has not exactly one audit entry of its making': `
     select id, entries from heartbeats left join ${entriesOf("action = 'heartbeat.create'")} where coalesce(entries, 0) <> 1`,
   'a heartbeat is in the audit log and nowhere else': `

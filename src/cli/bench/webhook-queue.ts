@@ -95,7 +95,6 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
               kind,
               ...resource,
               sequence: one.sequence,
-              place: one.sequence,
               occurredAt: one.occurredAt,
               body,
             })),

@@ -114,8 +114,6 @@ export const events = table(
     resourceType: text('resource_type').notNull(),
     resourceId: text('resource_id').notNull(),
     sequence: int('sequence').notNull(),
-    // Place among all events of the resource, whatever their kind; who commits later has the greater one.
-    place: int('place').notNull(),
     occurredAt: time('occurred_at').notNull(),
     // The exact bytes of {event, data} that every try of every delivery sends.
     body: text('body').notNull(),
@@ -124,7 +122,7 @@ export const events = table(
     index('events_workspace').on(t.workspaceId, t.id),
     uniqueIndex('events_position').on(t.workspaceId, t.position),
     uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence),
-    uniqueIndex('events_place').on(t.resourceId, t.place),
+    index('events_resource').on(t.workspaceId, t.resourceId, t.position),
   ],
 )
 

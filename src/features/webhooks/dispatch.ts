@@ -1,4 +1,4 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, lt, notExists } from 'drizzle-orm'
 import { events } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import { isEventKind } from '../../core/events'
@@ -34,32 +34,30 @@ export const dispatchJob: JobKind<{ event_id: string }> = {
 
 /** The first event of the resource that was not dispatched, marked as being so; null when none is up to the one asked for. */
 async function nextToDispatch(tx: Tx, asked: Event): Promise<Event | null> {
-  const { resourceId, place } = asked
-  const ofResource = eq(webhookDispatches.resourceId, resourceId)
+  const { workspaceId, resourceId, position } = asked
+  const ofResource = and(eq(webhookDispatches.workspaceId, workspaceId), eq(webhookDispatches.resourceId, resourceId))
+  const behind = (place: typeof webhookDispatches.position | number) =>
+    and(eq(events.workspaceId, workspaceId), eq(events.resourceId, resourceId), gt(events.position, place))
+  const between = tx
+    .select({ id: events.id })
+    .from(events)
+    .where(and(behind(webhookDispatches.position), lt(events.position, position)))
   // Nearly always it is this one's turn.
-  const taken =
-    place === 1
-      ? await tx.insert(webhookDispatches).values({ resourceId, place }).onConflictDoNothing().returning()
-      : await tx
-          .update(webhookDispatches)
-          .set({ place })
-          .where(and(ofResource, eq(webhookDispatches.place, place - 1)))
-          .returning()
+  const taken = await tx
+    .update(webhookDispatches)
+    .set({ position })
+    .where(and(ofResource, lt(webhookDispatches.position, position), notExists(between)))
+    .returning()
   if (taken.length === 1) return asked
   // Writing the row is the lock that both engines have.
   const [mark] = await tx
     .insert(webhookDispatches)
-    .values({ resourceId, place: 0 })
-    .onConflictDoUpdate({ target: webhookDispatches.resourceId, set: { resourceId } })
+    .values({ workspaceId, resourceId, position: 0 })
+    .onConflictDoUpdate({ target: [webhookDispatches.workspaceId, webhookDispatches.resourceId], set: { resourceId } })
     .returning()
-  if (mark!.place >= place) return null
-  const [first] = await tx
-    .select()
-    .from(events)
-    .where(and(eq(events.resourceId, resourceId), gt(events.place, mark!.place)))
-    .orderBy(asc(events.place))
-    .limit(1)
-  await tx.update(webhookDispatches).set({ place: first!.place }).where(ofResource)
+  if (mark!.position >= position) return null
+  const [first] = await tx.select().from(events).where(behind(mark!.position)).orderBy(asc(events.position)).limit(1)
+  await tx.update(webhookDispatches).set({ position: first!.position }).where(ofResource)
   return first!
 }
 
@@ -82,7 +80,7 @@ async function addDeliveries(tx: Tx, event: Event, now: number): Promise<Deliver
     const line = {
       endpointId: endpoint.id,
       resourceId: event.resourceId,
-      turn: endpoint.ordering === 'per_resource' ? event.place : null,
+      turn: endpoint.ordering === 'per_resource' ? event.position : null,
     }
     const reason = obstacle ?? ((await isBehind(tx, line)) ? behindEarlier : null)
     added.push(

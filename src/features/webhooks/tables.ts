@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
-import { index, table, uniqueIndex } from '../../core/db/dialect'
+import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { EventKind } from '../../core/events'
 
 export const endpointStates = ['enabled', 'disabled'] as const
@@ -100,7 +100,7 @@ export const webhookDeliveries = table(
     resourceType: text('resource_type'),
     resourceId: text('resource_id'),
     sequence: int('sequence'),
-    // The event's place, where the endpoint kept the order of its resource: it goes out after those with smaller ones.
+    // The event's position, where the endpoint kept the order of its resource: it goes out after those with smaller ones.
     turn: int('turn'),
     occurredAt: time('occurred_at').notNull(),
     // Only test messages carry their own body; all others send the event's bytes.
@@ -132,11 +132,16 @@ export const webhookDeliveries = table(
   ],
 )
 
-/** Up to which place the events of a resource became deliveries. */
-export const webhookDispatches = table('webhook_dispatches', {
-  resourceId: text('resource_id').primaryKey(),
-  place: int('place').notNull(),
-})
+/** Up to which position in its feed the events of a resource became deliveries. */
+export const webhookDispatches = table(
+  'webhook_dispatches',
+  {
+    workspaceId: text('workspace_id').notNull(),
+    resourceId: text('resource_id').notNull(),
+    position: int('position').notNull(),
+  },
+  t => [primaryKey({ columns: [t.workspaceId, t.resourceId] })],
+)
 
 /** What a try ends in when the receiver did not take the message. */
 export const errorClasses = [
