@@ -647,3 +647,24 @@ test('the list is filtered by state, kind, endpoint, event, resource and time, a
   expect([...first.body.data, ...rest.body.data].map(one => one.id)).toEqual(all.map(one => one.id).reverse())
   expect((await here.acme.call('GET', '/v1/webhook-deliveries?status=lost')).status).toBe(400)
 })
+
+test('a resend whose event was deleted leaves the delivery as it had ended', async () => {
+  const here = await world()
+  const inbox = receiver()
+  await endpointAt(here, inbox.url)
+  await raiseAlert(here)
+  await here.settle()
+  const shown = async () => (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data[0]
+  const before = await shown()
+  expect(before).toMatchObject({ status: 'delivered', attempt_count: 1 })
+  await record(here.hub, async tx => {
+    await tx.delete(events).where(eq(events.id, before.event_id))
+    return { result: undefined }
+  })
+  await here.pass(1_000)
+  expect((await here.acme.call('POST', `/v1/webhook-deliveries/${before.id}/resend`)).status).toBe(202)
+  await here.settle()
+  expect(inbox.received).toHaveLength(1)
+  const { status, reason, finished_at, attempt_count } = before
+  expect(await shown()).toMatchObject({ status, reason, finished_at, attempt_count })
+})

@@ -99,17 +99,8 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
   const { endpoint, audits, events, notices } = await disableWhenDue(tx, hub, counted)
   const told = { result: undefined, audits, events, notices }
 
-  const { endedAs } = delivery
-  if (endedAs) {
-    await moveDelivery(tx, delivery, {
-      status: endedAs.status,
-      reason: endedAs.reason,
-      finishedAt: endedAs.finished_at,
-      endedAs: null,
-      updatedAt: now,
-    })
-    return { ...told, jobs: await moveUp(tx, delivery, now) }
-  }
+  const exhausted = { status: 'exhausted', reason: tried.reason } as const
+  if (delivery.endedAs) return { ...told, ...(await endDelivery(tx, hub, delivery, exhausted)) }
   const due = nextRetry({
     attempt: await scheduledTries(tx, delivery.id),
     nowMs: now,
@@ -117,7 +108,7 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, tried: Tried, payloa
     retryAfter: tried.retryAfter,
     ...(endpoint?.retrySchedule && { schedule: [0, ...endpoint.retrySchedule] }),
   })
-  if (due === null) return { ...told, ...(await endDelivery(tx, hub, delivery, { status: 'exhausted', reason: tried.reason })) }
+  if (due === null) return { ...told, ...(await endDelivery(tx, hub, delivery, exhausted)) }
   const obstacle = obstacleOf(endpoint)
   if (obstacle === 'endpoint_deleted') {
     return { ...told, ...(await endDelivery(tx, hub, delivery, { status: 'cancelled', reason: obstacle })) }

@@ -30,17 +30,28 @@ export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Deliv
     )
 }
 
-/** Ends a delivery for good; the jobs are of what waited behind it. */
+/**
+ * Ends a delivery that was not taken; one that had ended before it was sent again goes back to that end. The jobs are of what waited
+ * behind it.
+ */
 export async function endDelivery(
   tx: Tx,
   hub: Hub,
   delivery: Delivery,
-  as: { status: FinalState; reason: string | null },
+  as: { status: Exclude<FinalState, 'delivered'>; reason: string | null },
 ): Promise<Recorded<undefined>> {
+  const { endedAs } = delivery
   const now = hub.clock.now()
   // The endpoint before its deliveries: what waits behind this one is let go in the same transaction.
   if (delivery.turn !== null) await heldStill(tx, delivery.endpointId)
-  await moveDelivery(tx, delivery, { ...as, nextAttemptAt: null, finishedAt: now, endedAs: null, updatedAt: now })
+  await moveDelivery(tx, delivery, {
+    status: (endedAs ?? as).status,
+    reason: (endedAs ?? as).reason,
+    finishedAt: endedAs ? endedAs.finished_at : now,
+    nextAttemptAt: null,
+    endedAs: null,
+    updatedAt: now,
+  })
   return { result: undefined, jobs: await moveUp(tx, delivery, now) }
 }
 
