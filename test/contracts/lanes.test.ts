@@ -59,6 +59,8 @@ function runs(hub: Hub, more: Partial<JobKind> = {}) {
     async take() {
       for (let still = 0, before = -1; still < 3;) {
         worker.wake()
+        // However long the database takes.
+        await worker['looking']
         await Bun.sleep(12)
         still = began.length === before ? still + 1 : 0
         before = began.length

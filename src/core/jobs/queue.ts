@@ -54,7 +54,7 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
 /** Without those that a later one replaces: PostgreSQL refuses to write a row twice in one statement. */
 const latest = (drafts: JobDraft[]): JobDraft[] => [
   ...new Map(
-    drafts.map(draft => [draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : draft, draft]),
+    drafts.map((draft, n) => [draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : n, draft]),
   ).values(),
 ]
 
