@@ -668,3 +668,28 @@ test('a resend whose event was deleted leaves the delivery as it had ended', asy
   const { status, reason, finished_at, attempt_count } = before
   expect(await shown()).toMatchObject({ status, reason, finished_at, attempt_count })
 })
+
+test('a delivery that has two jobs is tried by one of them, and holds up no other', async () => {
+  const here = await world()
+  const inbox = receiver()
+  await endpointAt(here, inbox.url)
+  await raise(here)
+  const [{ id }] = await deliveries(here)
+  // As a killed hub left it, after a run that broke on our side and a pause gave it a second job.
+  await record(here.hub, async tx => {
+    const open = { status: 'in_flight', finishedAt: null } as const
+    const [row] = await tx.update(webhookDeliveries).set(open).where(eq(webhookDeliveries.id, id)).returning()
+    const job = { ...deliverJobFor(row!, here.clock.now()), uniqueKey: undefined, replaces: false }
+    return { result: undefined, jobs: [job, job] }
+  })
+  await here.settle()
+  await raise(here)
+  expect((await deliveries(here)).map(one => one.status)).toEqual(['delivered', 'delivered'])
+  const { attempts } = await deliveryOf(here, id)
+  expect(attempts.map((one: any) => [one.number, one.error_class])).toEqual([
+    [1, null],
+    [2, 'aborted'],
+    [3, null],
+  ])
+  expect(inbox.received).toHaveLength(3)
+})

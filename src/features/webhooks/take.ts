@@ -127,7 +127,10 @@ async function standingDeliveries(tx: Tx, jobs: readonly Job[]): Promise<{ job: 
   const byId = new Map(rows.map(row => [row.id, row]))
   return jobs.flatMap(job => {
     const delivery = byId.get(job.payload.delivery_id)
-    return delivery && delivery.version === job.payload.version && openDelivery(delivery) ? [{ job, delivery }] : []
+    if (!delivery || delivery.version !== job.payload.version || !openDelivery(delivery)) return []
+    // A second job of the same try would write it down twice, which fails, and with it the claim of all others.
+    byId.delete(delivery.id)
+    return [{ job, delivery }]
   })
 }
 
