@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { heldLanes, jobs } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
@@ -236,5 +237,89 @@ test('each run is given what its claim read for it', async () => {
   ])
   // Four, as its turn allows, and the rest.
   expect(claims).toBe(2)
+  await here.stop()
+})
+
+test('a group that has begun all it may waits untouched, and lanes that are exempt go past it', async () => {
+  const { hub, clock } = await world()
+  const start = clock.now()
+  await put(hub, [...many('a/1', 10), ...many('a/2', 10), ...many('a/3/free', 3), ...many('b/1', 6)])
+  let asked = 0
+  const began = () => here.began.filter(one => one.lane.startsWith('a/') && !one.lane.endsWith('/free')).length
+  const rate: LaneRules['rate'] = {
+    allowance: async (_tx, _hub, group) => {
+      asked++
+      const most = clock.now() < start + 5_000 ? 5 : 9
+      return group === 'a' ? { left: most - began(), until: start + 5_000 } : null
+    },
+    exempts: lane => lane.endsWith('/free'),
+  }
+  const here = runs(hub, { lanes: { ...rules, rate } })
+  await here.take()
+  expect(countsBy(here.began, one => one.lane)).toEqual({ 'a/1': 4, 'a/2': 1, 'a/3/free': 3, 'b/1': 6 })
+  const claims = asked
+  // The timer of the worker wakes it; nothing else does.
+  clock.advance(4_999)
+  await Bun.sleep(50)
+  expect(asked).toBe(claims)
+  clock.advance(1)
+  await Bun.sleep(100)
+  expect(began()).toBe(9)
+  const waiting = await hub.read.select().from(jobs).where(eq(jobs.state, 'ready'))
+  expect(waiting.map(one => one.attempts)).toEqual(Array(11).fill(0))
+  await here.stop()
+})
+
+test('of what a group may begin, later runs of any lane get what its first runs leave', async () => {
+  const { hub } = await world()
+  await put(hub, [...many('a/1', 6, { priority: 100 }), ...many('a/2', 6), ...many('b/1', 1, { priority: 100 })])
+  const rate: LaneRules['rate'] = {
+    allowance: async (_tx, _hub, group) =>
+      group === 'a' ? { left: 8 - here.began.filter(one => one.lane < 'b').length, until: Number.MAX_SAFE_INTEGER } : null,
+    exempts: () => false,
+  }
+  const here = runs(hub, { lanes: { ...rules, rate } })
+  await here.take()
+  expect(here.began.map(one => `${one.lane} ${one.priority}`).sort()).toEqual(
+    ['a/1 100', 'a/1 100', ...Array(6).fill('a/2 10'), 'b/1 100'].sort(),
+  )
+  await here.stop()
+})
+
+test('first runs that find no room do not keep later ones of their group waiting', async () => {
+  const { hub } = await world()
+  await put(hub, [...many('a/1', 20), ...many('a/2', 4, { priority: 100 })])
+  const rate: LaneRules['rate'] = { allowance: async () => ({ left: 100, until: 0 }), exempts: () => false }
+  const here = runs(hub, { lanes: { ...rules, rate } })
+  await here.take()
+  expect(countsBy(here.began, one => one.lane)).toEqual({ 'a/1': 8, 'a/2': 4 })
+  await here.stop()
+})
+
+test.each<[string, Partial<JobDraft>, LaneRules | undefined, string]>([
+  ['a lane where its kind has no rules', { lane: 'a/1', priority: 10 }, undefined, 'a/1'],
+  ['no lane where its kind has rules', { lane: '', priority: 10 }, rules, ''],
+  ['a priority below all ranks', { lane: 'a/1', priority: 9 }, rules, 'a/1'],
+  ['a priority between two ranks', { lane: 'a/1', priority: 11 }, rules, 'a/1'],
+  ['a priority above all ranks', { lane: 'a/1', priority: 101 }, rules, 'a/1'],
+])('a job that is never taken, for it has %s, is reported, and once a minute', async (_, draft, lanes, lane) => {
+  const { hub, clock } = await world()
+  const errors: unknown[] = []
+  const log = Object.assign(Object.create(hub.log), { error: (told: unknown) => errors.push(told) })
+  await put(hub, [job('a/0', 0, { lane: lanes ? 'a/0' : '' }), job(lane, 1, { ...draft, runAt: clock.now() + 1_000 })])
+  const here = runs(Object.assign(Object.create(hub), { log }) as Hub, { lanes })
+  await here.take()
+  here.end()
+  await here.take()
+  expect([here.began.length, errors]).toEqual([1, []])
+  clock.advance(61_000)
+  await here.take()
+  await here.take()
+  const told = { kind, lane, priority: draft.priority }
+  expect(errors).toEqual([expect.objectContaining(told)])
+  clock.advance(60_000)
+  await here.take()
+  expect(errors).toEqual([expect.objectContaining(told), expect.objectContaining(told)])
+  expect(here.began).toHaveLength(1)
   await here.stop()
 })

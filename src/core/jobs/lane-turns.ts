@@ -3,8 +3,9 @@ import { locking } from '../db/dialect'
 import { prepared } from '../db/prepared'
 import { heldLanes, jobs } from '../db/tables'
 import type { Tx } from '../db/transaction'
-import type { LaneRoom, LaneRules } from './lanes'
+import type { Hub } from '../hub'
 import { holdLane, keepHold } from './lane-holds'
+import { groupOf, type Allowance, type LaneRoom, type LaneRules } from './lanes'
 
 /** What came of going round the lanes. */
 export interface Turns {
@@ -20,6 +21,7 @@ export interface Turns {
 }
 
 interface Asked {
+  hub: Hub
   kind: string
   rules: LaneRules
   room: LaneRoom
@@ -30,6 +32,19 @@ interface Asked {
   after: string
 }
 
+interface DueLane {
+  lane: string
+  heldUntil: number | null
+}
+
+/** A group that may begin so many runs and no more. */
+interface Limited extends Allowance {
+  /** More first runs may be due, so that later ones have to wait. */
+  firstsLeft: boolean
+  /** What was looked at for first runs, and how many more its turn allows. */
+  lanes: { due: DueLane; most: number; took: number }[]
+}
+
 // What one lane gets before it is the next one's turn. All jobs count alike, so that deficit round robin is a plain round.
 const quantum = 4
 const lanesPerPage = 64
@@ -37,18 +52,25 @@ const lanesPerPage = 64
 /** Chooses due jobs lane by lane, once round at most, so that a lane with ten thousand waiting costs another one turn and no more. */
 export async function takeTurns(tx: Tx, asked: Asked): Promise<Turns> {
   const turns: Turns = { ids: [], lastLane: asked.after, heldUntil: Infinity, contended: false, crowded: false }
+  const limits = new Map<string, Limited | null>()
+  if (await goRound(tx, asked, turns, limits)) await serveLater(tx, asked, turns, limits)
+  return turns
+}
+
+/** False when it ended for want of room. */
+async function goRound(tx: Tx, asked: Asked, turns: Turns, limits: Map<string, Limited | null>): Promise<boolean> {
   const start = asked.after
   let after = start
   let wrapped = false
   for (;;) {
     const lanes = await dueLanes(tx, asked, after)
-    for (const { lane, heldUntil } of lanes) {
-      if (wrapped && lane > start) return turns
-      if (turns.ids.length >= asked.limit || asked.room.full) return { ...turns, crowded: true }
-      await serve(tx, asked, turns, lane, heldUntil)
+    for (const due of lanes) {
+      if (wrapped && due.lane > start) return true
+      if (isFull(asked, turns)) return false
+      await serve(tx, asked, turns, due, limits)
     }
     if (lanes.length === lanesPerPage) after = lanes.at(-1)!.lane
-    else if (wrapped || start === '') return turns
+    else if (wrapped || start === '') return true
     else {
       wrapped = true
       after = ''
@@ -56,8 +78,15 @@ export async function takeTurns(tx: Tx, asked: Asked): Promise<Turns> {
   }
 }
 
-async function serve(tx: Tx, asked: Asked, turns: Turns, lane: string, heldUntil: number | null): Promise<void> {
-  const { room, rules, kind, now } = asked
+function isFull(asked: Asked, turns: Turns): boolean {
+  if (turns.ids.length < asked.limit && !asked.room.full) return false
+  turns.crowded = true
+  return true
+}
+
+async function serve(tx: Tx, asked: Asked, turns: Turns, due: DueLane, limits: Map<string, Limited | null>): Promise<void> {
+  const { rules, now } = asked
+  const { lane, heldUntil } = due
   if (heldUntil !== null && heldUntil > now) {
     turns.heldUntil = Math.min(turns.heldUntil, heldUntil)
     return
@@ -68,28 +97,83 @@ async function serve(tx: Tx, asked: Asked, turns: Turns, lane: string, heldUntil
     return
   }
   const most = heldUntil === null ? quantum : 1
-  let took = 0
-  let looked = false
-  for (const rank of rules.ranks) {
-    const limit = Math.min(most - took, room.of(lane, rank), asked.limit - turns.ids.length)
-    if (limit <= 0) {
-      turns.crowded ||= took < most
-      continue
-    }
-    looked = true
-    for (const { id } of await dueIn(tx).execute({ kind, lane, rank, now, limit })) {
-      turns.ids.push(id)
-      room.take(lane, rank)
-      took++
-    }
-  }
-  if (took === 0) {
-    turns.contended ||= looked
+  const limited = await limitOf(tx, asked, lane, limits)
+  if (limited === null) {
+    const { took, looked } = await take(tx, asked, turns, due, rules.ranks, most, null)
+    if (took === 0) turns.contended ||= looked
     return
   }
+  const { took, more } = await take(tx, asked, turns, due, rules.ranks.slice(0, 1), most, limited)
+  // The one that tries whether a held lane may be freed has no others behind it.
+  if (more && heldUntil === null) limited.firstsLeft = true
+  limited.lanes.push({ due, most: most - took, took })
+}
+
+/** Gives later runs what the first ones of their group left of its limit. */
+async function serveLater(tx: Tx, asked: Asked, turns: Turns, limits: Map<string, Limited | null>): Promise<void> {
+  const ranks = asked.rules.ranks.slice(1)
+  for (const limited of limits.values()) {
+    if (limited === null || limited.firstsLeft) continue
+    for (const { due, most, took: before } of limited.lanes) {
+      if (isFull(asked, turns)) return
+      const { took, looked } = await take(tx, asked, turns, due, ranks, most, limited)
+      if (before + took === 0) turns.contended ||= looked
+    }
+  }
+}
+
+/** The limit of a lane's group, as it stands in this claim; null for none. */
+async function limitOf(tx: Tx, asked: Asked, lane: string, limits: Map<string, Limited | null>): Promise<Limited | null> {
+  const { rate } = asked.rules
+  if (!rate || rate.exempts(lane)) return null
+  const group = groupOf(lane)
+  let limited = limits.get(group)
+  if (limited === undefined) {
+    const allowance = await rate.allowance(tx, asked.hub, group)
+    limited = allowance && { ...allowance, firstsLeft: false, lanes: [] }
+    limits.set(group, limited)
+  }
+  return limited
+}
+
+/** Takes up to `most` of a lane. `more` tells that others of its last rank may be due. */
+async function take(
+  tx: Tx,
+  asked: Asked,
+  turns: Turns,
+  { lane, heldUntil }: DueLane,
+  ranks: readonly number[],
+  most: number,
+  limited: Limited | null,
+): Promise<{ took: number; looked: boolean; more: boolean }> {
+  const { room, kind, now } = asked
+  const taken = { took: 0, looked: false, more: false }
+  for (const rank of ranks) {
+    if (limited !== null && limited.left <= 0) {
+      if (limited.until === null) turns.contended = true
+      else turns.heldUntil = Math.min(turns.heldUntil, limited.until)
+      break
+    }
+    const limit = Math.min(most - taken.took, room.of(lane, rank), asked.limit - turns.ids.length, limited?.left ?? Infinity)
+    if (limit <= 0) {
+      turns.crowded ||= taken.took < most
+      continue
+    }
+    taken.looked = true
+    const rows = await dueIn(tx).execute({ kind, lane, rank, now, limit })
+    for (const { id } of rows) {
+      turns.ids.push(id)
+      room.take(lane, rank)
+    }
+    taken.took += rows.length
+    taken.more = rows.length === limit
+    if (limited !== null) limited.left -= rows.length
+  }
+  if (taken.took === 0) return taken
   turns.lastLane = lane
   // The one job that tries whether the lane may be freed: until it has ended, or its lease has, no hub takes a second one.
   if (heldUntil !== null) await holdLane(tx, kind, lane, now + asked.leaseMs)
+  return taken
 }
 
 const dueIn = (tx: Tx) =>
@@ -114,11 +198,7 @@ const dueIn = (tx: Tx) =>
   )
 
 /** The next lanes with something due, in the order of their names; those that are held are among them. */
-async function dueLanes(
-  tx: Tx,
-  { kind, rules, now }: Asked,
-  after: string,
-): Promise<{ lane: string; heldUntil: number | null }[]> {
+async function dueLanes(tx: Tx, { kind, rules, now }: Asked, after: string): Promise<DueLane[]> {
   const page = prepared(tx, `due-lanes|${rules.ranks.length}`, (read: Tx) => {
     const ready = sql`${jobs.state} = 'ready' and ${jobs.kind} = ${sql.placeholder('kind')}`
     // By rank, since within one the index has the times in order: what waits for later is not gone through.

@@ -1,3 +1,4 @@
+import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import type { ClaimedJob } from './job'
 
@@ -18,6 +19,26 @@ export interface LaneRules {
   slowShare: number
   /** Whether a lane's runs last so long that a few like it would take all there is. */
   isSlow(hub: Hub, lane: string): boolean
+  /** How many runs a group begins in a stretch of time, over all processes; absent where groups have no such limit. */
+  rate?: GroupRate
+}
+
+/** A limit of runs in a stretch of time. What is above it stays in the queue, untouched. */
+export interface GroupRate {
+  /**
+   * What a group may begin now; null for a group without a limit. Asked once a claim, in its transaction, and what comes of that
+   * claim is counted in the same one: until it ends no other process is told that anything is left.
+   */
+  allowance(tx: Tx, hub: Hub, group: string): Promise<Allowance | null>
+  /** Whether a lane goes past the limit. */
+  exempts(lane: string): boolean
+}
+
+export interface Allowance {
+  /** Runs that may begin now. First runs have them before all later ones of the group. */
+  left: number
+  /** Where none is left: when there is more (ms UTC), or null while another process has the group in its hands. */
+  until: number | null
 }
 
 /** Lanes that take turns, each with one run at a time. */
@@ -39,7 +60,8 @@ interface Load {
   slow: number
 }
 
-const groupOf = (lane: string): string => lane.split('/', 1)[0]!
+/** What a lane's runs are counted under. */
+export const groupOf = (lane: string): string => lane.split('/', 1)[0]!
 
 /** What may still be started beside what is under way. */
 export class LaneRoom {

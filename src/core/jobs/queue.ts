@@ -13,7 +13,7 @@ export interface JobDraft {
   /** Milliseconds UTC; at once when absent. */
   runAt?: number
   priority?: number
-  /** What takes turns with what. Goes with kinds that have rules for lanes, and with no others: theirs would not be taken. */
+  /** What takes turns with what. Goes with kinds that have rules for lanes, and with no others: theirs are not taken, and the log says so. */
   lane?: string
   /** While a job of this kind and key waits, a second is not added. */
   uniqueKey?: string

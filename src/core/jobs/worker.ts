@@ -6,6 +6,7 @@ import { dueJobs, lease } from './claim'
 import type { ClaimedJob, JobKind } from './job'
 import { LaneRoom } from './lanes'
 import { takeTurns, type Turns } from './lane-turns'
+import { Untakeable } from './untakeable'
 import { finish, giveBack, giveUp, nextRunAt } from './queue'
 
 const largestClaim = 100
@@ -39,6 +40,7 @@ export class Worker {
   /** When each kind is looked at again, in milliseconds of `performance.now`. */
   private readonly pausedUntil = new Map<string, number>()
   private readonly lastLooks = new Map<string, Look>()
+  private readonly untakeable: Untakeable
   private timer: Timer | null = null
   private timerAt = Infinity
   private looking: Promise<void> | null = null
@@ -51,6 +53,7 @@ export class Worker {
     private readonly kinds: readonly JobKind[],
   ) {
     for (const kind of kinds) this.running.set(kind.kind, new Map())
+    this.untakeable = new Untakeable(hub)
     this.off = hub.jobSignal.on(() => this.wake())
   }
 
@@ -135,6 +138,7 @@ export class Worker {
       if (pause > 0) return { at: clock.now() + Math.ceil(pause), pressing: true }
       const at = (await nextRunAt(this.hub.read, kind.kind)) ?? Infinity
       if (at > clock.now()) return { at, pressing: false }
+      await this.untakeable.report(kind)
       const { turns, jobs, taken } = await this.claimSome(kind, Math.min(kind.concurrency - runs.size, largestClaim))
       for (const job of jobs) this.start(kind, job, taken?.get(job.id))
       if (turns.crowded) this.pausedUntil.set(kind.kind, performance.now() + pauseWhenCrowdedMs)
@@ -165,6 +169,7 @@ export class Worker {
       return { ids, lastLane: '', heldUntil: Infinity, contended: ids.length === 0, crowded: false }
     }
     return await takeTurns(tx, {
+      hub,
       kind: kind.kind,
       rules: kind.lanes,
       room: new LaneRoom(hub, kind.lanes, kind.concurrency, this.running.get(kind.kind)!.values()),
