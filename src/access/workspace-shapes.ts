@@ -8,7 +8,7 @@ export const limits = {
   requests_per_minute_per_token: Limit('API requests a minute with one token.'),
   requests_per_hour_per_workspace: Limit('API requests an hour with all tokens together.'),
   webhook_endpoints: Limit('Webhook endpoints.'),
-  deliveries_per_minute: Limit('Webhook deliveries a minute.'),
+  deliveries_per_minute: Limit('Tries of webhook deliveries a minute; what is above waits.'),
   tokens: Limit('API tokens that are not revoked.'),
   heartbeats: Limit('Heartbeats.'),
   concurrent_requests_per_token: Limit('API requests under way at once with one token.'),

@@ -92,7 +92,7 @@ async function serve(tx: Tx, asked: Asked, turns: Turns, due: DueLane, limits: M
     return
   }
   // Freed or taken by another hub since the lanes were read: held again here, a lane that is free would stay held for ever.
-  if (heldUntil !== null && !(await keepHold(tx, kind, lane, now))) {
+  if (heldUntil !== null && !(await keepHold(tx, asked.kind, lane, now))) {
     turns.contended = true
     return
   }

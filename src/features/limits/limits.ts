@@ -7,6 +7,7 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countHeartbeats } from '../heartbeats/heartbeats'
 import { countEndpoints } from '../webhooks/endpoints'
+import { deliveriesOfMinute } from '../webhooks/workspace-pace'
 import type { LimitView } from './shapes'
 
 /** How much of a limit is used, and for a rate when the whole of it is back (ms UTC). */
@@ -37,6 +38,8 @@ const usages: Partial<Record<LimitName, (ctx: Ctx, max: number | null) => Usage 
   requests_per_minute_per_token: (ctx, max) => (isToken(ctx) ? rate(ctx, tokenRequests(ctx.actor.id, max)) : { used: null }),
   requests_per_hour_per_workspace: (ctx, max) => rate(ctx, workspaceRequests(ctx.workspaceId, max)),
   concurrent_requests_per_token: (ctx, max) => ({ used: isToken(ctx) && max !== null ? underWay(ctx.hub, ctx.actor.id) : null }),
+  deliveries_per_minute: (ctx, max) =>
+    max === null ? { used: null } : deliveriesOfMinute(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now()),
   tokens: async ctx => ({ used: await countTokens(ctx.hub.read, ctx.workspaceId) }),
   heartbeats: async ctx => ({ used: await countHeartbeats(ctx.hub.read, ctx.workspaceId) }),
   webhook_endpoints: async ctx => ({ used: await countEndpoints(ctx.hub.read, ctx.workspaceId) }),

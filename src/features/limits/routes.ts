@@ -11,7 +11,7 @@ export const limitRoutes = area('limits', 'Workspaces', [
     summary: 'List limits',
     description:
       'Every limit of the workspace on one page: what its plan and overrides allow, how much is in use, what is left. ' +
-      'Limits of a token are those of the one that asks. Each hub counts rates for itself.',
+      'Limits of a token are those of the one that asks. Each hub counts rates of requests for itself.',
     answer: LimitList,
     run: ctx => listLimits(ctx),
   }),

@@ -143,6 +143,15 @@ export const webhookDispatches = table(
   t => [primaryKey({ columns: [t.workspaceId, t.resourceId] })],
 )
 
+/** Tries that workspaces with a limit a minute began within the last of them. */
+export const webhookPaces = table('webhook_paces', {
+  workspaceId: text('workspace_id')
+    .primaryKey()
+    .references(() => workspaces.id, { onDelete: 'cascade' }),
+  // By the second they began in: [seconds since 1970, how many], ascending.
+  begun: json<[number, number][]>('begun').notNull(),
+})
+
 /** What a try ends in when the receiver did not take the message. */
 export const errorClasses = [
   'dns',

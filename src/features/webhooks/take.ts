@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { suspendedPauseMs } from '../../access/suspension'
-import { workspaces as workspaceRows } from '../../access/tables'
+import { plans, workspaces as workspaceRows } from '../../access/tables'
 import { locking } from '../../core/db/dialect'
 import { events } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
@@ -8,12 +8,14 @@ import type { Hub } from '../../core/hub'
 import type { ClaimedJob } from '../../core/jobs/job'
 import { tryAnother } from '../../core/jobs/lane-holds'
 import type { JobDraft } from '../../core/jobs/queue'
+import type { Begun } from './begun-tries'
 import { deliverJobFor, deliverKind, triggerOf, type Delivery, type DeliverPayload } from './delivery-jobs'
 import { openDelivery } from './delivery-rows'
 import { lostTry } from './lost-try'
 import { takeTurn } from './pace'
 import { heldStill, obstacleOf } from './standing'
-import { webhookAttempts, webhookDeliveries, webhookEndpoints } from './tables'
+import { webhookAttempts, webhookDeliveries, webhookEndpoints, webhookPaces } from './tables'
+import { countBegun } from './workspace-pace'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
 type Policy = typeof workspaceRows.$inferSelect.networkPolicy
@@ -77,8 +79,27 @@ export async function takeDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): Pr
       .set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: now })
       .where(inArray(webhookDeliveries.id, going))
   }
+  await countAll(tx, workspaces, jobs, taken, now)
   await askAnother(tx, jobs, taken, endpoints, now)
   return taken
+}
+
+/** Counts what goes out against the limits a minute of workspaces, but for what somebody sends by hand. */
+async function countAll(
+  tx: Tx,
+  workspaces: ReadonlyMap<string, Workspace>,
+  jobs: readonly Job[],
+  taken: ReadonlyMap<string, Taken>,
+  now: number,
+): Promise<void> {
+  const going = jobs.flatMap(job => {
+    const one = taken.get(job.id)
+    return one?.next === 'post' && !job.payload.manual ? [one.delivery.workspaceId] : []
+  })
+  for (const [id, { length }] of Map.groupBy(going, id => id)) {
+    const { begun, perMinute } = workspaces.get(id)!
+    if (begun !== null && perMinute !== null) await countBegun(tx, id, begun, length, now)
+  }
 }
 
 /** A try whose process died is written down before the next one: the receiver may have seen it. Returns the delivery as it then stands. */
@@ -141,16 +162,37 @@ async function bodiesOf(tx: Tx, open: { delivery: Delivery }[]): Promise<Map<str
   return new Map(rows.map(row => [row.id, row.body]))
 }
 
-type Workspace = Pick<typeof workspaceRows.$inferSelect, 'id' | 'networkPolicy' | 'suspendedAt'>
+interface Workspace {
+  networkPolicy: Policy
+  suspendedAt: number | null
+  /** Tries a minute that its plan allows. */
+  perMinute: number | null
+  /** What it began of them; null where it was never asked for. */
+  begun: Begun | null
+}
 
 async function workspacesOf(tx: Tx, standing: { delivery: Delivery }[]): Promise<Map<string, Workspace>> {
   const ids = [...new Set(standing.map(({ delivery }) => delivery.workspaceId))]
   if (ids.length === 0) return new Map()
   const rows = await tx
-    .select({ id: workspaceRows.id, networkPolicy: workspaceRows.networkPolicy, suspendedAt: workspaceRows.suspendedAt })
+    .select({
+      id: workspaceRows.id,
+      networkPolicy: workspaceRows.networkPolicy,
+      suspendedAt: workspaceRows.suspendedAt,
+      limits: plans.limits,
+      overrides: workspaceRows.limitOverrides,
+      begun: webhookPaces.begun,
+    })
     .from(workspaceRows)
+    .innerJoin(plans, eq(plans.id, workspaceRows.planId))
+    .leftJoin(webhookPaces, eq(webhookPaces.workspaceId, workspaceRows.id))
     .where(inArray(workspaceRows.id, ids))
-  return new Map(rows.map(row => [row.id, row]))
+  return new Map(
+    rows.map(({ id, networkPolicy, suspendedAt, limits, overrides, begun }) => {
+      const perMinute = { ...limits, ...overrides }.deliveries_per_minute
+      return [id, { networkPolicy, suspendedAt, perMinute, begun }]
+    }),
+  )
 }
 
 /**
