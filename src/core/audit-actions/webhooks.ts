@@ -91,4 +91,11 @@ export const webhookActions = [
     description: 'Many changes of webhook endpoints at once were refused; those that are made have entries of their own.',
     targets: [],
   }),
+  auditAction({
+    action: 'webhooks.delivery.expunge',
+    number: 'WH012',
+    description: 'What was received for a delivery was removed from the log.',
+    targets: ['webhook_delivery'],
+    changes: 'answer',
+  }),
 ] as const

@@ -88,6 +88,7 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
     requireMatch(ctx, row)
     const obstacle = obstacleOf(await heldStill(tx, row.endpointId))
     if (obstacle) throw conflict(obstacles[obstacle])
+    if (row.eventId === null && row.testBody === null) throw conflict('The body of this test message was expunged.')
     if (row.status === 'in_flight') throw conflict('The delivery is being tried at this moment.')
     const now = ctx.hub.clock.now()
     const endedAs = isFinal(row.status) ? { status: row.status, reason: row.reason, finished_at: row.finishedAt } : row.endedAs
@@ -124,7 +125,8 @@ export const obstacles = {
   endpoint_inactive: 'The endpoint is paused. Make it active first.',
 } as const
 
-async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery> {
+/** @throws Problem 404 */
+export async function deliveryOf(read: Reader, ctx: Ctx, id: string): Promise<Delivery> {
   const [row] = await read
     .select()
     .from(webhookDeliveries)

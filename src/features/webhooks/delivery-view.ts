@@ -21,6 +21,7 @@ export function deliveryView(row: Delivery): WebhookDeliveryView {
     last_error_class: row.lastErrorClass,
     next_attempt_at: instant(row.nextAttemptAt),
     finished_at: instant(row.finishedAt),
+    expunged_at: instant(row.expungedAt),
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),

@@ -22,6 +22,7 @@ import {
   WebhookTest,
 } from './shapes'
 import { endpointHealth, WebhookEndpointHealth } from './endpoint-health'
+import { expungeDelivery } from './expunge'
 import { recoverEndpoint } from './recovery'
 import { deliveryRelations } from './relations'
 import { promoteSecret, rotateSecret } from './secret-rotation'
@@ -218,8 +219,23 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     status: 202,
     answer: WebhookDelivery,
     narrowed: 'verb',
-    problems: ['conflict', 'rate_limited'],
+    problems: ['conflict', 'precondition_failed', 'rate_limited'],
     run: (ctx, { params }) => resendDelivery(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-deliveries/:id/expunge',
+    guard: 'webhooks.write',
+    action: 'webhooks.delivery.expunge',
+    operationId: 'expungeWebhookDelivery',
+    summary: 'Expunge a delivery',
+    description:
+      'Removes from the log of a delivery that has ended what its tries received, headers and bodies, and the body of a test ' +
+      'message. Its tries and how they ended stay. The body of an event goes with the event.',
+    answer: WebhookDelivery,
+    narrowed: 'verb',
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params }) => expungeDelivery(ctx, params.id!),
   }),
   route({
     method: 'GET',

@@ -231,6 +231,7 @@ const exampleDelivery = {
   last_error_class: 'http_status',
   next_attempt_at: '2026-11-21T10:00:05.412Z',
   finished_at: null,
+  expunged_at: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.020Z',
   updated_at: '2026-11-21T10:00:00.104Z',
@@ -258,7 +259,7 @@ const deliveryMembers = {
   reason: Nullable(Type.String(), {
     description:
       'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, ' +
-      '`behind_earlier`, `endpoint_deleted` or `event_expired`.',
+      '`behind_earlier`, `endpoint_deleted`, `event_expired` or `held_too_long`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
   last_status_code: Nullable(Type.Integer(), { description: 'HTTP status that answered the last try; null when none did.' }),
@@ -267,6 +268,9 @@ const deliveryMembers = {
   }),
   next_attempt_at: MaybeInstant({ description: 'When it is tried next; null when no try is due.' }),
   finished_at: MaybeInstant({ description: 'When it came to its final state.' }),
+  expunged_at: MaybeInstant({
+    description: 'When what was received for it was removed from the log; null when it never was.',
+  }),
   ...editable,
   expanded: Expanded({ endpoint: WebhookEndpoint, event: Event }),
 }
@@ -294,7 +298,8 @@ export const WebhookAttempt = Shape(
           description: 'Headers sent; signatures and the values of your own are left out.',
         }),
         body: Nullable(Type.String(), {
-          description: 'Body sent; null when the caller may not read the area of the event, or the event has expired.',
+          description:
+            'Body sent; null when the caller may not read the area of the event, the event has expired, or it was expunged.',
         }),
       },
       { description: 'What was sent.' },
@@ -305,7 +310,7 @@ export const WebhookAttempt = Shape(
         body: Type.String({ description: 'The first 16 KiB received, read as UTF-8.' }),
         body_truncated: Type.Boolean({ description: 'Whether there was more.' }),
       }),
-      { description: 'What came back; null when nothing complete did.' },
+      { description: 'What came back; null when nothing complete did, and when it was expunged.' },
     ),
     timings: Shape(
       {

@@ -115,6 +115,8 @@ export const webhookDeliveries = table(
     finishedAt: time('finished_at'),
     // Set while a delivery that had ended is sent again: not taken now, it goes back to that end.
     endedAs: json<{ status: FinalState; reason: string | null; finished_at: number | null } | null>('ended_as'),
+    // When what was received for it was last removed.
+    expungedAt: time('expunged_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

@@ -49,6 +49,7 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
     nextAttemptAt: null,
     finishedAt: null,
     endedAs: null,
+    expungedAt: null,
     version: 1,
     createdAt,
     updatedAt: createdAt,
