@@ -21,7 +21,8 @@ const rules: Record<string, string> = {
   'a heartbeat has not exactly one audit entry of its making': `
     select id, entries from heartbeats left join ${entriesOf("action = 'heartbeat.create'")} where coalesce(entries, 0) <> 1`,
   'a heartbeat is in the audit log and nowhere else': `
-    select target_id from audit_entries where action = 'heartbeat.create' and target_id not in (select id from heartbeats)
+    select target_id from audit_entries where action = 'heartbeat.create' and outcome = 'success'
+    and target_id not in (select id from heartbeats)
     and target_id not in (select target_id from audit_entries where action = 'heartbeat.delete')`,
   'a heartbeat was edited without an audit entry, or the other way round': `
     select id, version, entries from heartbeats left join ${entriesOf(`
