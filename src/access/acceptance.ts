@@ -8,7 +8,7 @@ import type { Reader } from '../core/db/transaction'
 import { newId } from '../core/ids'
 import { conflict, invalid, Problem } from '../core/problem'
 import type { Acceptance, InvitationPreview } from './invitation-shapes'
-import { targetOf, type InvitationRow } from './invitations'
+import { makesLogin, targetOf, type InvitationRow } from './invitations'
 import { unlessGuessing } from './limiter'
 import { hashPassword } from './passwords'
 import { holdMembers } from './ranks'
@@ -27,12 +27,18 @@ interface Open {
 /** What an invitation is to, for the page that accepts it. @throws Problem 404, 429 */
 export async function previewInvitation(ctx: Ctx, code: string): Promise<InvitationPreview> {
   const { row, workspace } = await openedBy(ctx, code)
-  return { workspace: workspace.name, email: row.email, role: row.role, expires_at: instant(row.expiresAt) }
+  return {
+    workspace: workspace.name,
+    email: row.email,
+    role: row.role,
+    expires_at: instant(row.expiresAt),
+    makes_login: makesLogin(ctx.hub, row),
+  }
 }
 
 /**
  * Accepts an invitation: for the user of the session, or without one for the user who has its e-mail, by their password, who is
- * made if there is none. They are signed in to the workspace.
+ * made if there is none and the invitation makes logins. They are signed in to the workspace.
  * @throws Problem 404 for a code that does not work, whatever the reason; 401 `invalid_login`; 409; 422; 429
  */
 export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Request): Promise<BegunSession['view']> {
@@ -48,7 +54,7 @@ export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Req
   }
   const known = await findUser(ctx.hub.read, row.email)
   const user =
-    known || ctx.hub.config.signUp === 'closed'
+    known || !makesLogin(ctx.hub, row)
       ? await provenUser(ctx, { email: row.email, password: input.password! })
       : await newUser(ctx, row, input as Required<Acceptance>)
   await join(ctx, row, user, known ? null : user)

@@ -12,6 +12,7 @@ const example = {
   role: 'member',
   status: 'pending',
   invited_by: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  makes_login: true,
   expires_at: '2026-11-28T10:00:00.000Z',
   accepted_at: null,
   accepted_by: null,
@@ -27,6 +28,11 @@ const members = {
   role: roleWords,
   status: Words(invitationStates, { description: '`pending` until it is accepted or its time is over.' }),
   invited_by: Type.String({ description: 'Id of the user or token that made or renewed it.' }),
+  makes_login: Type.Boolean({
+    description:
+      'Whether it makes a login for somebody who has none. False where BAILIWICK_SIGN_UP is `closed` and it was made or last ' +
+      'renewed by anybody but the operator.',
+  }),
   expires_at: Instant({ description: 'When its code stops working.' }),
   accepted_at: MaybeInstant({ description: 'When it was accepted.' }),
   accepted_by: Nullable(Type.String(), { description: 'Id of the user who accepted it.' }),
@@ -43,12 +49,13 @@ export const NewInvitation = Shape(
     ...members,
     code: Type.Optional(Type.String({ description: 'What accepts it, once. Told once; pass it on to the person alone.' })),
     link: Type.Optional(Type.String({ description: 'The page to accept it at, with the code behind `#`. Told once.' })),
+    note: Nullable(Type.String(), { description: 'Who can accept it, where that is only somebody who has a login; else null.' }),
     secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell the code again.' })),
   },
   {
     $id: 'NewInvitation',
     description: 'An invitation that was just made or renewed, with its code.',
-    examples: [{ ...example, code, link: `https://hub.example.com/invite#${code}` }],
+    examples: [{ ...example, code, link: `https://hub.example.com/invite#${code}`, note: null }],
   },
 )
 
@@ -84,11 +91,20 @@ export const InvitationPreview = Shape(
     email: members.email,
     role: members.role,
     expires_at: members.expires_at,
+    makes_login: members.makes_login,
   },
   {
     $id: 'InvitationPreview',
     description: 'What an invitation is to.',
-    examples: [{ workspace: 'acme', email: 'grace@example.com', role: 'member', expires_at: '2026-11-28T10:00:00.000Z' }],
+    examples: [
+      {
+        workspace: 'acme',
+        email: 'grace@example.com',
+        role: 'member',
+        expires_at: '2026-11-28T10:00:00.000Z',
+        makes_login: true,
+      },
+    ],
   },
 )
 export const Acceptance = Shape(

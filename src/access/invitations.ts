@@ -21,7 +21,7 @@ import { invitationsMade } from './rate-limits'
 import { invitations, memberships, roles, users, workspaces } from './tables'
 
 export type InvitationRow = typeof invitations.$inferSelect
-export type MadeInvitation = InvitationView & { code: string; link: string }
+export type MadeInvitation = InvitationView & { code: string; link: string; note: string | null }
 
 const weekSeconds = 7 * 86_400
 /** Most open invitations of a workspace. */
@@ -82,7 +82,7 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<InvitationVie
 
 /**
  * Invites a person to the workspace. The code is in the result and nowhere else. Whether there is a login with this e-mail is
- * not told, nor does it make a difference.
+ * not told, nor does it make a difference; that one is needed to accept it is told, where it is.
  * @throws Problem 403 `insufficient_permission` above the caller's own role; 409 for a member, for somebody invited already,
  *   and when there are too many; 429
  */
@@ -115,6 +115,7 @@ export async function createInvitation(
         role,
         codeHash: sha256Hex(code),
         invitedBy: ctx.actor.id,
+        byOperator: ctx.operator,
         expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
         acceptedAt: null,
         acceptedBy: null,
@@ -157,6 +158,7 @@ export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_
       .set({
         codeHash: sha256Hex(code),
         invitedBy: ctx.actor.id,
+        byOperator: ctx.operator,
         expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
         version: row.version + 1,
         updatedAt: now,
@@ -242,7 +244,16 @@ const withCode = (hub: Hub, row: InvitationRow, code: string): MadeInvitation =>
   code,
   // Behind #, so that it is in no log and in no Referer header.
   link: `${hub.baseUrl}/invite#${code}`,
+  // Told whether or not there is a login with the e-mail, so that it tells nothing of that.
+  note: makesLogin(hub, row) ? null : loginNeeded,
 })
+
+const loginNeeded =
+  'Only somebody who has a login here already can accept it: BAILIWICK_SIGN_UP is closed, so that only invitations by the operator make logins. Ask the operator to invite who has none.'
+
+/** Whether an invitation makes a login for somebody who has none. */
+export const makesLogin = ({ config }: Hub, row: Pick<InvitationRow, 'byOperator'>): boolean =>
+  config.signUp !== 'closed' || row.byOperator
 
 function invitationView(hub: Hub, row: InvitationRow): InvitationView {
   return {
@@ -251,6 +262,7 @@ function invitationView(hub: Hub, row: InvitationRow): InvitationView {
     role: row.role,
     status: row.acceptedAt !== null ? 'accepted' : row.expiresAt > hub.clock.now() ? 'pending' : 'expired',
     invited_by: row.invitedBy,
+    makes_login: makesLogin(hub, row),
     expires_at: instant(row.expiresAt),
     accepted_at: instant(row.acceptedAt),
     accepted_by: row.acceptedBy,

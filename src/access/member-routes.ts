@@ -111,7 +111,8 @@ export const invitationRoutes = area('invitations', 'Members', [
     summary: 'Invite a person',
     description:
       'Invites a person to the workspace. The answer is the only place where the code and the link are told: pass them on. Nobody ' +
-      'invites to a role above their own. The answer does not depend on whether the e-mail has a login.',
+      'invites to a role above their own. The answer does not depend on whether the e-mail has a login; where sign-up is closed ' +
+      'and somebody but the operator invites, its `note` says that only who has a login can accept.',
     body: InvitationInput,
     status: 201,
     answer: NewInvitation,

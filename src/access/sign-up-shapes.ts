@@ -5,11 +5,11 @@ import { Line, Shape, Words } from '../core/shapes'
 export const SignUpState = Shape(
   {
     mode: Words(['closed', 'invitation', 'open'], {
-      description: 'Who may make a login: nobody, who was invited, or anyone.',
+      description: 'Who may make a login: who the operator invited, who was invited by anybody, or anyone.',
     }),
     open: Type.Boolean({ description: 'Whether a sign-up is taken now: not before the first user was made by the setup link.' }),
   },
-  { $id: 'SignUpState', description: 'Who may sign up.', examples: [{ mode: 'invitation', open: false }] },
+  { $id: 'SignUpState', description: 'Who may sign up.', examples: [{ mode: 'closed', open: false }] },
 )
 export const SignUp = Shape(
   {

@@ -46,7 +46,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<SignUpReceipt> {
 }
 
 const closedBecause = {
-  closed: 'Nobody can sign up here; ask the operator for a login.',
+  closed: 'Nobody can sign up here (BAILIWICK_SIGN_UP is closed); ask the operator for an invitation.',
   invitation: 'Only who was invited to a workspace can sign up here; ask its owner for an invitation.',
   open: 'This installation has not been set up yet.',
 }

@@ -101,6 +101,8 @@ export const invitations = table(
     codeHash: text('code_hash').notNull(),
     // Who knows the code: the user or token that made or renewed it.
     invitedBy: text('invited_by').notNull(),
+    // Whether that was the operator, whose invitations make logins also where sign-up is closed.
+    byOperator: flag('by_operator').notNull(),
     expiresAt: time('expires_at').notNull(),
     acceptedAt: time('accepted_at'),
     acceptedBy: text('accepted_by'),

@@ -95,8 +95,8 @@ export const settings = {
   ),
   signUp: setting(
     'BAILIWICK_SIGN_UP',
-    'invitation',
-    'Who may make a login of their own: closed (nobody), invitation (who was invited to a workspace) or open (anyone).',
+    'closed',
+    'Who may make a login of their own: closed (who the operator invited), invitation (who was invited to a workspace) or open (anyone).',
     oneOf('closed', 'invitation', 'open'),
   ),
   pingBodyLimit: setting(

@@ -115,6 +115,8 @@ async function showInvite() {
   byId('invite-end').replaceChildren(time(invitation.expires_at, ''))
   byId('invite-who').textContent = me?.email ?? ''
   byId('invite-fields').hidden = me !== null
+  byId('invite-password-hint').hidden = !invitation.makes_login
+  byId('invite-login-needed').hidden = invitation.makes_login
   const other = me !== null && me.email !== invitation.email
   byId('invite-other').hidden = !other
   byId('invite-open').hidden = other

@@ -20,7 +20,8 @@ test('an invitation makes a member once, who is signed in; its code is told once
   const w = await world()
   const made = await w.acme.call('POST', '/v1/invitations', { email: 'Grace@Example.com', role: 'admin' })
   expect([made.status, made.headers.get('location')]).toEqual([201, `/v1/invitations/${made.body.id}`])
-  const { code, link, ...shown } = made.body
+  const { code, link, note, ...shown } = made.body
+  expect(note).toBeNull()
   expect(code).toMatch(/^bw_inv_[0-9A-Za-z]{32}$/)
   expect(link).toBe(`http://127.0.0.1:8484/invite#${code}`)
   expect(shown).toMatchObject({
@@ -35,7 +36,13 @@ test('an invitation makes a member once, who is signed in; its code is told once
   expect(JSON.stringify(row)).not.toContain(code.slice(7))
 
   const preview = await w.stranger.call('POST', '/v1/invitations/preview', { code })
-  expect(preview.body).toEqual({ workspace: 'default', email, role: 'admin', expires_at: shown.expires_at })
+  expect(preview.body).toEqual({
+    workspace: 'default',
+    email,
+    role: 'admin',
+    expires_at: shown.expires_at,
+    makes_login: true,
+  })
   const joined = await accept(w, code)
   expect([joined.status, joined.body.workspace_id, joined.body.user.email]).toEqual([201, w.acme.workspaceId, email])
   const call = browser(w, cookieOf(joined))
@@ -202,15 +209,57 @@ test('inviting tells nothing of logins elsewhere; who belongs here or is invited
   expect((await w.acme.call('POST', '/v1/invitations', { email })).status).toBe(201)
 })
 
-test('where sign-up is closed an invitation is for those who have a login', async () => {
-  const w = await world({ BAILIWICK_SIGN_UP: 'closed' })
-  await addPerson(w.hub, w.rival.workspaceId, 'owner', email)
-  const known = await invite(w)
-  const unknown = await invite(w, { email: 'nobody@example.com' })
+const loginNeeded = { makes_login: false, note: expect.stringContaining('BAILIWICK_SIGN_UP is closed') }
+
+test('where sign-up is closed invitations by others than the operator are for those who have a login', async () => {
+  const w = await world()
+  await addPerson(w.hub, w.acme.workspaceId, 'member', email)
+  const { call } = await person(w, w.rival.workspaceId, 'owner', 'olga@example.com')
+  const by = async (to: string, ask: typeof call = w.rival.call) => (await ask('POST', '/v1/invitations', { email: to })).body
+  const known = await by(email)
+  const unknown = await by('nobody@example.com')
+  const third = await by('third@example.com', call)
+  // The answer is the same for both: it does not tell who has a login.
+  for (const one of [known, unknown, third]) expect(one).toMatchObject(loginNeeded)
+  expect((await w.rival.call('GET', `/v1/invitations/${unknown.id}`)).body.makes_login).toBe(false)
+  expect((await w.stranger.call('POST', '/v1/invitations/preview', { code: unknown.code })).body.makes_login).toBe(false)
+
   const wrong = await accept(w, known.code, { name: 'x', password: 'another horse battery' })
-  const refused = await accept(w, unknown.code)
-  expect([refused.status, unlike(refused)]).toEqual([401, unlike(wrong)])
+  for (const { code } of [unknown, third]) {
+    const refused = await accept(w, code)
+    expect([refused.status, unlike(refused)]).toEqual([401, unlike(wrong)])
+  }
+  expect(await w.hub.read.select().from(users).where(eq(users.email, 'nobody@example.com'))).toEqual([])
   expect((await accept(w, known.code)).status).toBe(201)
+})
+
+test('where sign-up is closed the operator invites people who are new, to any workspace', async () => {
+  const w = await world()
+  const makes = { makes_login: true, note: null }
+  const path = `/v1/workspaces/${w.rival.workspaceId}/invitations`
+  const byToken = (await w.acme.call('POST', path, { email })).body
+  const ada = await addPerson(w.hub, w.rival.workspaceId, 'member', 'ada@example.com')
+  await w.hub.store.transact(tx => tx.update(users).set({ isOperator: true }).where(eq(users.id, ada.id)))
+  const call = await signedIn(w, 'ada@example.com')
+  const byUser = (await call('POST', path, { email: 'ben@example.com' })).body
+  expect([byToken, byUser]).toMatchObject([makes, makes])
+  expect([(await accept(w, byToken.code)).status, (await accept(w, byUser.code)).status]).toEqual([201, 201])
+})
+
+test('who renews an invitation knows its code: of the operator’s one that a workspace renewed makes no login', async () => {
+  const w = await world()
+  const path = `/v1/workspaces/${w.rival.workspaceId}/invitations`
+  const { id } = (await w.acme.call('POST', path, { email, role: 'member' })).body
+  const renewed = (await w.rival.call('POST', `/v1/invitations/${id}/renew`, {})).body
+  expect(renewed).toMatchObject(loginNeeded)
+  expect((await accept(w, renewed.code)).status).toBe(401)
+})
+
+test.each(['invitation', 'open'])('with the mode %s every workspace invites people who are new', async mode => {
+  const w = await world({ BAILIWICK_SIGN_UP: mode })
+  const made = (await w.rival.call('POST', '/v1/invitations', { email })).body
+  expect(made).toMatchObject({ makes_login: true, note: null })
+  expect((await accept(w, made.code)).status).toBe(201)
 })
 
 test('guessing codes is limited, and a right one has to wait as well', async () => {

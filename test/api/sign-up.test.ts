@@ -43,8 +43,8 @@ test.each(['invitation', 'closed'])('with the mode %s nobody signs up', async mo
   expect(await w.hub.read.select().from(users).where(eq(users.email, input.email))).toEqual([])
 })
 
-test('invited people alone, unless the operator says otherwise', async () => {
-  expect((await (await world()).stranger.call('GET', '/v1/sign-up')).body.mode).toBe('invitation')
+test('nobody, unless the operator says otherwise', async () => {
+  expect((await (await world()).stranger.call('GET', '/v1/sign-up')).body.mode).toBe('closed')
 })
 
 test('before the first user was made nobody signs up, or the setup link would be worth nothing', async () => {

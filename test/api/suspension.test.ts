@@ -66,7 +66,7 @@ test('the operator alone suspends, never their own workspace, and none that is n
 })
 
 test('nobody joins a suspended workspace', async () => {
-  const w = await world()
+  const w = await world({ BAILIWICK_SIGN_UP: 'invitation' })
   const { code } = (await w.rival.call('POST', '/v1/invitations', { email: 'grace@example.com' })).body
   await suspend(w, w.rival.workspaceId)
   const accept = () =>
