@@ -286,6 +286,24 @@ test('of what a group may begin, later runs of any lane get what its first runs 
   await here.stop()
 })
 
+test('where there is never room to go round, later runs of a group with a limit have their turns too', async () => {
+  const { hub } = await world()
+  await put(hub, [...many('a/1', 6, { priority: 100 }), ...many('b/1', 100), ...many('c/1', 100), ...many('d/1', 100)])
+  const rate: LaneRules['rate'] = {
+    allowance: async (_tx, _hub, group) => (group === 'a' ? { left: 50, until: 0 } : null),
+    exempts: () => false,
+  }
+  const here = runs(hub, { concurrency: 4, lanes: { ...rules, rate } })
+  for (let n = 0; n < 12; n++) {
+    await here.take()
+    here.end()
+  }
+  const later = here.began.filter(one => one.lane === 'a/1').length
+  expect(later).toBeGreaterThanOrEqual(4)
+  expect(here.began.length).toBeLessThan(100)
+  await here.stop()
+})
+
 test('first runs that find no room do not keep later ones of their group waiting', async () => {
   const { hub } = await world()
   await put(hub, [...many('a/1', 20), ...many('a/2', 4, { priority: 100 })])

@@ -30,6 +30,8 @@ interface Asked {
   limit: number
   /** The lane behind which the round begins. */
   after: string
+  /** Groups whose later runs the last round came not to, for want of room. It is written back. */
+  owed: Set<string>
 }
 
 interface DueLane {
@@ -41,6 +43,8 @@ interface DueLane {
 interface Limited extends Allowance {
   /** More first runs may be due, so that later ones have to wait. */
   firstsLeft: boolean
+  /** Its later runs do not wait for the end of the round, which may never be reached while there is too much to do. */
+  owed: boolean
   /** What was looked at for first runs, and how many more its turn allows. */
   lanes: { due: DueLane; most: number; took: number }[]
 }
@@ -53,7 +57,13 @@ const lanesPerPage = 64
 export async function takeTurns(tx: Tx, asked: Asked): Promise<Turns> {
   const turns: Turns = { ids: [], lastLane: asked.after, heldUntil: Infinity, contended: false, crowded: false }
   const limits = new Map<string, Limited | null>()
-  if (await goRound(tx, asked, turns, limits)) await serveLater(tx, asked, turns, limits)
+  const complete = await goRound(tx, asked, turns, limits)
+  if (complete) await serveLater(tx, asked, turns, limits)
+  for (const [group, limited] of limits) {
+    if (limited === null) continue
+    if (complete || limited.owed) asked.owed.delete(group)
+    else asked.owed.add(group)
+  }
   return turns
 }
 
@@ -98,8 +108,8 @@ async function serve(tx: Tx, asked: Asked, turns: Turns, due: DueLane, limits: M
   }
   const most = heldUntil === null ? quantum : 1
   const limited = await limitOf(tx, asked, lane, limits)
-  if (limited === null) {
-    const { took, looked } = await take(tx, asked, turns, due, rules.ranks, most, null)
+  if (limited === null || limited.owed) {
+    const { took, looked } = await take(tx, asked, turns, due, rules.ranks, most, limited)
     if (took === 0) turns.contended ||= looked
     return
   }
@@ -130,7 +140,7 @@ async function limitOf(tx: Tx, asked: Asked, lane: string, limits: Map<string, L
   let limited = limits.get(group)
   if (limited === undefined) {
     const allowance = await rate.allowance(tx, asked.hub, group)
-    limited = allowance && { ...allowance, firstsLeft: false, lanes: [] }
+    limited = allowance && { ...allowance, firstsLeft: false, owed: asked.owed.has(group), lanes: [] }
     limits.set(group, limited)
   }
   return limited

@@ -35,7 +35,7 @@ export interface GroupRate {
 }
 
 export interface Allowance {
-  /** Runs that may begin now. First runs have them before all later ones of the group. */
+  /** Runs that may begin now. First runs have them before all later ones of the group, as long as there is room to go round all lanes. */
   left: number
   /** Where none is left: when there is more (ms UTC), or null while another process has the group in its hands. */
   until: number | null

@@ -37,6 +37,8 @@ export class Worker {
   private readonly running = new Map<string, Map<Promise<void>, ClaimedJob>>()
   /** The lane of each kind that was served last. */
   private readonly lastLanes = new Map<string, string>()
+  /** Groups of each kind whose later runs are to have the next turn. */
+  private readonly owed = new Map<string, Set<string>>()
   /** When each kind is looked at again, in milliseconds of `performance.now`. */
   private readonly pausedUntil = new Map<string, number>()
   private readonly lastLooks = new Map<string, Look>()
@@ -52,7 +54,10 @@ export class Worker {
     private readonly hub: Hub,
     private readonly kinds: readonly JobKind[],
   ) {
-    for (const kind of kinds) this.running.set(kind.kind, new Map())
+    for (const { kind } of kinds) {
+      this.running.set(kind, new Map())
+      this.owed.set(kind, new Set())
+    }
     this.untakeable = new Untakeable(hub)
     this.off = hub.jobSignal.on(() => this.wake())
   }
@@ -177,6 +182,7 @@ export class Worker {
       leaseMs: kind.leaseMs,
       limit,
       after: this.lastLanes.get(kind.kind) ?? '',
+      owed: this.owed.get(kind.kind)!,
     })
   }
 
