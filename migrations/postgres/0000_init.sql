@@ -60,7 +60,6 @@ CREATE TABLE "events" (
 	"resource_type" text collate "C" NOT NULL,
 	"resource_id" text collate "C" NOT NULL,
 	"sequence" bigint NOT NULL,
-	"place" bigint NOT NULL,
 	"occurred_at" bigint NOT NULL,
 	"body" text collate "C" NOT NULL
 );
@@ -154,6 +153,7 @@ CREATE TABLE "invitations" (
 	"role" text collate "C" NOT NULL,
 	"code_hash" text collate "C" NOT NULL,
 	"invited_by" text collate "C" NOT NULL,
+	"by_operator" boolean NOT NULL,
 	"expires_at" bigint NOT NULL,
 	"accepted_at" bigint,
 	"accepted_by" text collate "C",
@@ -408,14 +408,17 @@ CREATE TABLE "webhook_deliveries" (
 	"next_attempt_at" bigint,
 	"finished_at" bigint,
 	"ended_as" text,
+	"expunged_at" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_dispatches" (
-	"resource_id" text collate "C" PRIMARY KEY NOT NULL,
-	"place" bigint NOT NULL
+	"workspace_id" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"position" bigint NOT NULL,
+	CONSTRAINT "webhook_dispatches_workspace_id_resource_id_pk" PRIMARY KEY("workspace_id","resource_id")
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_endpoints" (
@@ -455,6 +458,11 @@ CREATE TABLE "webhook_endpoints" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "webhook_paces" (
+	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
+	"begun" text NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -475,6 +483,7 @@ ALTER TABLE "plan_excesses" ADD CONSTRAINT "plan_excesses_workspace_id_workspace
 ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webhook_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."webhook_deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
@@ -485,7 +494,7 @@ CREATE INDEX "data_keys_workspace" ON "data_keys" USING btree ("workspace_id","c
 CREATE INDEX "events_workspace" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_position" ON "events" USING btree ("workspace_id","position");--> statement-breakpoint
 CREATE UNIQUE INDEX "events_sequence" ON "events" USING btree ("resource_id","kind","sequence");--> statement-breakpoint
-CREATE UNIQUE INDEX "events_place" ON "events" USING btree ("resource_id","place");--> statement-breakpoint
+CREATE INDEX "events_resource" ON "events" USING btree ("workspace_id","resource_id","position");--> statement-breakpoint
 CREATE INDEX "idempotency_keys_created" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","lane","priority","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint

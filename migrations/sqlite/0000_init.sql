@@ -68,7 +68,6 @@ CREATE TABLE `events` (
 	`resource_type` text NOT NULL,
 	`resource_id` text NOT NULL,
 	`sequence` integer NOT NULL,
-	`place` integer NOT NULL,
 	`occurred_at` integer NOT NULL,
 	`body` text NOT NULL
 );
@@ -76,7 +75,7 @@ CREATE TABLE `events` (
 CREATE INDEX `events_workspace` ON `events` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_position` ON `events` (`workspace_id`,`position`);--> statement-breakpoint
 CREATE UNIQUE INDEX `events_sequence` ON `events` (`resource_id`,`kind`,`sequence`);--> statement-breakpoint
-CREATE UNIQUE INDEX `events_place` ON `events` (`resource_id`,`place`);--> statement-breakpoint
+CREATE INDEX `events_resource` ON `events` (`workspace_id`,`resource_id`,`position`);--> statement-breakpoint
 CREATE TABLE `held_lanes` (
 	`kind` text NOT NULL,
 	`lane` text NOT NULL,
@@ -177,6 +176,7 @@ CREATE TABLE `invitations` (
 	`role` text NOT NULL,
 	`code_hash` text NOT NULL,
 	`invited_by` text NOT NULL,
+	`by_operator` integer NOT NULL,
 	`expires_at` integer NOT NULL,
 	`accepted_at` integer,
 	`accepted_by` text,
@@ -471,6 +471,7 @@ CREATE TABLE `webhook_deliveries` (
 	`next_attempt_at` integer,
 	`finished_at` integer,
 	`ended_as` text,
+	`expunged_at` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -483,8 +484,10 @@ CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id
 CREATE INDEX `webhook_deliveries_status` ON `webhook_deliveries` (`workspace_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_line` ON `webhook_deliveries` (`endpoint_id`,`resource_id`,`turn`) WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE TABLE `webhook_dispatches` (
-	`resource_id` text PRIMARY KEY NOT NULL,
-	`place` integer NOT NULL
+	`workspace_id` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`position` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `resource_id`)
 );
 --> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
@@ -526,4 +529,9 @@ CREATE TABLE `webhook_endpoints` (
 );
 --> statement-breakpoint
 CREATE INDEX `webhook_endpoints_workspace` ON `webhook_endpoints` (`workspace_id`,`id`);--> statement-breakpoint
-CREATE INDEX `webhook_endpoints_failing` ON `webhook_endpoints` (`failing_since`);
+CREATE INDEX `webhook_endpoints_failing` ON `webhook_endpoints` (`failing_since`);--> statement-breakpoint
+CREATE TABLE `webhook_paces` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`begun` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
