@@ -56,6 +56,8 @@ export async function refuseAbove(tx: Tx, ctx: Ctx, ...touched: Role[]): Promise
  */
 export async function refuseGift(tx: Tx, ctx: Ctx, role: Role): Promise<void> {
   await refuseAbove(tx, ctx, role)
+  // The operator may make anybody an owner anywhere, whatever they are in the workspace that they look at.
+  if (ctx.operator) return
   const lacking = [...accessOfRole[role]].find(one => !ctx.permissions.has(one))
   if (lacking) throw missing(lacking)
 }
