@@ -93,18 +93,15 @@ export const TokenInput = Shape(
     ),
     expires_at: Type.Optional(MaybeInstant({ description: 'When it stops working.' })),
     allowed_cidrs: Type.Optional(
-      Type.Array(Type.String({ maxLength: 50 }), {
-        maxItems: 20,
-        uniqueItems: true,
-        description: 'Addresses or CIDR ranges it may be used from.',
+      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 20, uniqueItems: true }), {
+        description: 'Addresses or CIDR ranges it may be used from; any when absent or null.',
       }),
     ),
     resource_ids: Type.Optional(
-      Type.Array(Type.String({ maxLength: 50 }), {
-        maxItems: 100,
-        uniqueItems: true,
+      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100, uniqueItems: true }), {
         description:
-          'Ids of heartbeats and webhook endpoints that it is narrowed to; all that its permissions open when absent or empty.',
+          'Ids of heartbeats and webhook endpoints that it is narrowed to; all that its permissions open when absent or null. ' +
+          'An empty list is refused: it would open everything to whoever chose nothing.',
       }),
     ),
   },
@@ -118,11 +115,11 @@ export const TokenPatch = Shape(
   {
     name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Label.' })),
     expires_at: Type.Optional(
-      MaybeInstant({ description: 'When it stops working; null is never, or when the token that asks ends.' }),
+      MaybeInstant({ description: 'When it stops working; null is never.' }),
     ),
     allowed_cidrs: Type.Optional(
-      Nullable(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20, uniqueItems: true }), {
-        description: 'Addresses or CIDR ranges it may be used from; null is any, or those of the token that asks.',
+      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 20, uniqueItems: true }), {
+        description: 'Addresses or CIDR ranges it may be used from; null is any.',
       }),
     ),
   },

@@ -76,3 +76,14 @@ test('only resources can be named, and the bounds stay through a rotation', asyn
   const heirs = await callerWith(app, acme.workspaceId, rotated.body.token).call('GET', '/v1/heartbeats')
   expect(heirs.body.data).toEqual((await narrow.call('GET', '/v1/heartbeats')).body.data)
 })
+
+test('an empty list narrows nothing and is refused; null asks for everything', async () => {
+  const { acme } = await scene()
+  const empty = await acme.call('POST', '/v1/tokens', { name: 'all?', mode: 'full', resource_ids: [], allowed_cidrs: [] })
+  expect([empty.status, empty.body.errors.map((one: any) => `${one.pointer} ${one.detail}`)]).toEqual([
+    422,
+    ['#/allowed_cidrs must have at least 1 item, or null.', '#/resource_ids must have at least 1 item, or null.'],
+  ])
+  const whole = await acme.call('POST', '/v1/tokens', { name: 'all', mode: 'full', resource_ids: null, allowed_cidrs: null })
+  expect([whole.status, whole.body.resource_ids, whole.body.allowed_cidrs]).toEqual([201, [], []])
+})
