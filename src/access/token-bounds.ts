@@ -101,17 +101,17 @@ export function withinMaker(
   const allowedCidrs = asked.allowed_cidrs ?? []
   if (!maker) return { expiresAt, allowedCidrs }
   const errors: FieldProblem[] = []
-  if (maker.expiresAt !== null && expiresAt !== null && expiresAt > maker.expiresAt) {
+  if (maker.expiresAt !== null && asked.expires_at !== undefined && (expiresAt === null || expiresAt > maker.expiresAt)) {
     errors.push({
       pointer: '#/expires_at',
       code: 'beyond_maker',
       detail: `must not lie after ${instant(maker.expiresAt)}, when the token that asks ends.`,
     })
   }
-  // None asked for are the maker's own.
-  for (const place of allowedCidrs.length > 0 ? outside(maker, allowedCidrs) : []) {
+  // What is not asked for is the maker's own; null asks for any.
+  for (const place of asked.allowed_cidrs === undefined ? [] : outside(maker, allowedCidrs)) {
     errors.push({
-      pointer: `#/allowed_cidrs/${place}`,
+      pointer: allowedCidrs.length > 0 ? `#/allowed_cidrs/${place}` : '#/allowed_cidrs',
       code: 'beyond_maker',
       detail: 'must lie within the addresses of the token that asks.',
     })

@@ -127,7 +127,7 @@ export async function createTokenAsOperator(
 
 /**
  * Changes the label and the bounds of a token. A token gives none later ends or more addresses than its own, and loosens none that
- * may do more than itself; null asks for the widest bound there is for the caller.
+ * may do more than itself; null asks for no bound.
  * @throws Problem 404, 412, 422, 403 `insufficient_permission`, 409 for one that has ended
  */
 export async function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Promise<TokenView> {

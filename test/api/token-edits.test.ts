@@ -55,6 +55,11 @@ test('a token changes none, itself included, beyond its own bounds', async () =>
       422,
       ['#/expires_at', '#/allowed_cidrs/1'],
     ])
+    const none = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { expires_at: null, allowed_cidrs: null })
+    expect([none.status, none.body.errors.map((one: any) => `${one.pointer} ${one.code}`)]).toEqual([
+      422,
+      ['#/expires_at beyond_maker', '#/allowed_cidrs beyond_maker'],
+    ])
     const empty = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { allowed_cidrs: [] })
     expect([empty.status, empty.body.errors]).toEqual([
       422,
