@@ -1,7 +1,7 @@
 import { record } from '../core/change'
 import type { Hub } from '../core/hub'
 import { Problem, tryAgain } from '../core/problem'
-import { callerOfSession, callerOfToken, type Caller } from './callers'
+import { callerOfSession, callerOfToken, mayComeFrom, type Caller } from './callers'
 import { contextOf } from './context'
 import { readSessionCookie, sessionCookieHeader } from './cookies'
 import { noteUse } from './last-use'
@@ -35,7 +35,8 @@ export async function authenticate(
       if (bearer === undefined)
         throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
       const caller = await callerOfToken(hub, bearer)
-      noteUse(hub, caller.token!.id, from.ip)
+      // Refused for where it came from, it was not used: the last use stays that of its holder.
+      if (mayComeFrom(caller, from.ip)) noteUse(hub, caller.token!.id, from.ip)
       return caller
     }
     const cookie = readSessionCookie(hub, request.headers.get('cookie'))

@@ -3,7 +3,7 @@ import { sha256Hex } from '../core/crypto'
 import type { AuditActor } from '../core/db/tables'
 import { prepared } from '../core/db/prepared'
 import type { Hub } from '../core/hub'
-import { parseRange, type AddressRange } from '../core/net/address'
+import { inRanges, parseAddress, parseRange, type AddressRange } from '../core/net/address'
 import { Problem } from '../core/problem'
 import { fullAccess, granted, readOnly, type Permissions } from '../core/permissions'
 import { accessOfRole } from './ranks'
@@ -39,6 +39,10 @@ export interface Caller {
 const keptMs = 1000
 const mostKept = 10_000
 const kept = new WeakMap<Hub, Map<string, { caller: Caller; until: number }>>()
+
+/** Whether the caller's credential may be used from an address. */
+export const mayComeFrom = ({ token }: Pick<Caller, 'token'>, ip: string): boolean =>
+  !token?.allowedRanges.length || inRanges(parseAddress(ip)!, token.allowedRanges)
 
 /** Forgets what is known of all credentials: called by every change of tokens, roles, plans and workspaces. */
 export const forgetCallers = (hub: Hub): void => {

@@ -1,5 +1,4 @@
 import { record } from '../core/change'
-import { inRanges, parseAddress } from '../core/net/address'
 import { clientAddress } from '../core/net/client-address'
 import type { Ctx, StoredAnswer } from '../core/ctx'
 import type { AuditContext } from '../core/db/tables'
@@ -12,7 +11,7 @@ import { Shape } from '../core/shapes'
 import { fieldProblems } from '../core/validate'
 import { answerOf } from './answer'
 import { authenticate, authenticateAgain, limitReached } from './authenticate'
-import type { Caller } from './callers'
+import { mayComeFrom, type Caller } from './callers'
 import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
 import { noteDeprecatedUse } from './deprecated-use'
@@ -237,7 +236,7 @@ async function authorise(
 ): Promise<void> {
   try {
     if (caller.session && spec.method !== 'GET') checkOrigin(hub, request)
-    if (caller.token?.allowedRanges.length && !inRanges(parseAddress(ip)!, caller.token.allowedRanges)) {
+    if (!mayComeFrom(caller, ip)) {
       throw new Problem('address_not_allowed', 'This token may not be used from this address.')
     }
     if (caller.suspended && !spec.whileSuspended) throw suspended(caller.suspended)

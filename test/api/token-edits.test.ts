@@ -20,7 +20,10 @@ test('end and addresses of a token are changed, and null takes them away', async
     expires_at: end,
     allowed_cidrs: ['192.0.2.0/24'],
   })
+  const { last_used_at, last_used_ip } = (await w.acme.call('GET', `/v1/tokens/${id}`)).body
+  w.clock.advance(1000)
   expect((await caller.call('GET', '/v1/tokens')).body.code).toBe('address_not_allowed')
+  expect((await w.acme.call('GET', `/v1/tokens/${id}`)).body).toMatchObject({ last_used_at, last_used_ip })
   expect((await edit({ name: 'renamed' })).body).toMatchObject({
     name: 'renamed',
     expires_at: end,
