@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { eq, isNotNull, isNull } from 'drizzle-orm'
 import { target } from '../core/audit'
-import { change } from '../core/change'
+import { change, isAlready } from '../core/change'
 import { instant } from '../core/clock'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
@@ -117,16 +117,16 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
     change(ctx, 'account.workspace.update', async tx => {
       const row = seen(ctx, await locking(tx.select().from(workspaces).where(eq(workspaces.id, id))))
       requireMatch(ctx, row)
+      const columns = {
+        name: patch.name,
+        planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan),
+        networkPolicy: patch.network_policy,
+        limitOverrides: overriddenBy(row.limitOverrides, patch.limit_overrides ?? {}),
+      }
+      if (isAlready(row, columns)) return { result: workspaceView(row), target: target('workspace', row), unchanged: true }
       const [after] = await tx
         .update(workspaces)
-        .set({
-          name: patch.name ?? row.name,
-          planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan),
-          networkPolicy: patch.network_policy ?? row.networkPolicy,
-          limitOverrides: overriddenBy(row.limitOverrides, patch.limit_overrides ?? {}),
-          version: row.version + 1,
-          updatedAt: ctx.hub.clock.now(),
-        })
+        .set({ ...columns, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
         .where(eq(workspaces.id, id))
         .returning()
       return {

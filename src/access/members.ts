@@ -64,7 +64,7 @@ export function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Prom
     const before = await memberView(tx, row)
     const { role } = patch
     const told = target('user', before)
-    if (role === undefined || role === row.role) return { result: before, target: told, before, after: before }
+    if (role === undefined || role === row.role) return { result: before, target: told, unchanged: true }
     await refuseAbove(tx, ctx, row.role)
     await refuseGift(tx, ctx, role)
     if (row.role === 'owner') await refuseLastOwner(tx, ctx.workspaceId, userId)

@@ -1,6 +1,6 @@
 import { and, count, eq, ne } from 'drizzle-orm'
 import { target } from '../core/audit'
-import { change } from '../core/change'
+import { change, isAlready } from '../core/change'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
 import { violation } from '../core/db/errors'
@@ -57,16 +57,16 @@ export async function updatePlan(ctx: Ctx, id: string, patch: PlanPatch): Promis
       ])
     }
     const now = ctx.hub.clock.now()
+    const columns = {
+      title: patch.title,
+      apiAccess: patch.api_access,
+      limits: { ...row.limits, ...patch.limits },
+      isDefault: patch.default,
+    }
+    if (isAlready(row, columns)) return { result: planView(row), target: planTarget(row), unchanged: true }
     const [after] = await tx
       .update(plans)
-      .set({
-        title: patch.title ?? row.title,
-        apiAccess: patch.api_access ?? row.apiAccess,
-        limits: { ...row.limits, ...patch.limits },
-        isDefault: patch.default ?? row.isDefault,
-        version: row.version + 1,
-        updatedAt: now,
-      })
+      .set({ ...columns, version: row.version + 1, updatedAt: now })
       .where(eq(plans.id, id))
       .returning()
     if (after!.isDefault) await onlyDefault(tx, after!, now)

@@ -114,9 +114,7 @@ export const TokenInput = Shape(
 export const TokenPatch = Shape(
   {
     name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Label.' })),
-    expires_at: Type.Optional(
-      MaybeInstant({ description: 'When it stops working; null is never.' }),
-    ),
+    expires_at: Type.Optional(MaybeInstant({ description: 'When it stops working; null is never.' })),
     allowed_cidrs: Type.Optional(
       Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 20, uniqueItems: true }), {
         description: 'Addresses or CIDR ranges it may be used from; null is any.',

@@ -1,6 +1,6 @@
 import { and, count, eq, isNull } from 'drizzle-orm'
 import { target } from '../core/audit'
-import { change, record, systemActor } from '../core/change'
+import { change, isAlready, record, systemActor } from '../core/change'
 import { instant } from '../core/clock'
 import { sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
@@ -136,10 +136,11 @@ export async function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Prom
   const view = await change(ctx, 'account.token.update', async tx => {
     const row = await tokenOf(tx, ctx, id)
     requireMatch(ctx, row)
-    const bounds = await patchedBounds(tx, ctx, row, patch)
+    const columns = { name: patch.name, ...(await patchedBounds(tx, ctx, row, patch)) }
+    if (isAlready(row, columns)) return { result: tokenView(ctx.hub, row), target: target('token', row), unchanged: true }
     const [after] = await tx
       .update(tokens)
-      .set({ name: patch.name ?? row.name, ...bounds, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .set({ ...columns, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
       .where(eq(tokens.id, id))
       .returning()
     return {

@@ -1,4 +1,4 @@
-import { auditDraft, record, storeAnswer, type AuditDraft, type Changed, type EventDraft, type Joining } from './change'
+import { auditDrafts, record, storeAnswer, type AuditDraft, type Changed, type EventDraft, type Joining } from './change'
 import type { Ctx } from './ctx'
 import { undoable } from './db/savepoint'
 import type { Tx } from './db/transaction'
@@ -55,7 +55,7 @@ export async function changeTogether<R>(
         const outcome = isWaiting(one) ? await changed(tx, one) : one
         outcomes.push('done' in outcome ? { value: outcome.done.result } : outcome)
         if (!('done' in outcome)) continue
-        audits.push(auditDraft(outcome.of.ctx, outcome.of.action, outcome.done))
+        audits.push(...auditDrafts(outcome.of.ctx, outcome.of.action, outcome.done))
         events.push(...(outcome.done.events ?? []))
         jobs.push(...(outcome.done.jobs ?? []))
         notices.push(...(outcome.done.notices ?? []))

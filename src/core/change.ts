@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, sql } from 'drizzle-orm'
 import { changesBetween } from './audit'
 import type { AuditAction } from './audit-actions'
@@ -46,6 +47,8 @@ export interface Changed<T> {
   before?: object | null
   after?: object | null
   reason?: string | null
+  /** Everything was already as the caller asked: no version is gone up, and the log has nothing to tell. */
+  unchanged?: boolean
   events?: EventDraft[]
   jobs?: JobDraft[]
   notices?: NoticeDraft[]
@@ -70,7 +73,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
     const done = await fn(tx)
-    await writeAudit(tx, hub, [auditDraft(ctx, action, done)])
+    await writeAudit(tx, hub, auditDrafts(ctx, action, done))
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
     await writeNotices(tx, hub, done.notices ?? [])
@@ -82,17 +85,29 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   return changed.result
 }
 
-/** The audit entry of what a caller changed. */
-export const auditDraft = (ctx: Ctx, action: AuditAction, done: Changed<unknown>): AuditDraft => ({
-  workspaceId: ctx.workspaceId,
-  action,
-  actor: ctx.actor,
-  context: ctx.context,
-  targets: [done.target].flat(),
-  before: done.before,
-  after: done.after,
-  reason: done.reason,
-})
+/** The audit entry of what a caller changed; none where nothing did. */
+export const auditDrafts = (ctx: Ctx, action: AuditAction, done: Changed<unknown>): AuditDraft[] =>
+  done.unchanged
+    ? []
+    : [
+        {
+          workspaceId: ctx.workspaceId,
+          action,
+          actor: ctx.actor,
+          context: ctx.context,
+          targets: [done.target].flat(),
+          before: done.before,
+          after: done.after,
+          reason: done.reason,
+        },
+      ]
+
+/**
+ * Whether a row already has all that an edit would set. Such an edit is answered with the row as it is: its version does not go up.
+ * @param columns those that are undefined stay as they are
+ */
+export const isAlready = <Row extends object>(row: Row, columns: Partial<Row>): boolean =>
+  Object.entries(columns).every(([name, value]) => value === undefined || isDeepStrictEqual(row[name as keyof Row], value))
 
 /** What background work did: any number of audit entries, of any workspace. */
 export interface Recorded<T> {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { and, count, desc, eq, sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
-import { change } from '../../core/change'
+import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
 import { auditCheckpoints } from '../../core/db/tables'
@@ -106,6 +106,7 @@ export async function updateStream(ctx: Ctx, id: string, patch: AuditStreamPatch
     const row = await held(tx, ctx, id)
     requireMatch(ctx, row)
     const now = ctx.hub.clock.now()
+    if (isAlready(row, patch)) return { result: await viewOf(tx, ctx, row), target: streamTarget(row), unchanged: true }
     const elsewhere = patch.url !== undefined || patch.actions !== undefined
     const anew = elsewhere || patch.active !== undefined
     const [changed] = await tx

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { refuseOverLimit } from '../../access/plans'
 import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
-import { change, type Changed } from '../../core/change'
+import { change, isAlready, type Changed } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
@@ -219,9 +219,14 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, decide: (row: Hea
     requireMatch(ctx, row)
     const { set, outcome } = decide(row)
     const { flip } = outcome
+    const columns = { ...set, ...columnsAfter(row, outcome) }
+    if (!flip?.from && isAlready(row, columns)) {
+      const uuid = ctx.permissions.has('monitoring.write') ? await uuidOf(ctx.hub, row, tx) : null
+      return { result: heartbeatView(ctx.hub, row, uuid), target: target('heartbeat', row), unchanged: true }
+    }
     const [after] = await tx
       .update(heartbeats)
-      .set({ ...set, ...columnsAfter(row, outcome), version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .set({ ...columns, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
       .where(eq(heartbeats.id, id))
       .returning()
     if (flip?.from) await tx.insert(flips).values(flipRow(id, flip))

@@ -54,7 +54,7 @@ export async function updateNotice(ctx: Ctx, id: string, { read }: NoticePatch):
     const row = await noticeOf(tx, ctx, id)
     requireMatch(ctx, row)
     const named = target('notice', { id, name: noticeKinds[row.kind as NoticeKind]?.title ?? row.kind })
-    if (read === (row.readAt !== null)) return { result: noticeView(row), target: named, reason: 'It was so before.' }
+    if (read === (row.readAt !== null)) return { result: noticeView(row), target: named, unchanged: true }
     const now = ctx.hub.clock.now()
     const [after] = await tx
       .update(notices)

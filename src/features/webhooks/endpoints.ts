@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@sinclair/typebox'
 import { and, count, eq, sql } from 'drizzle-orm'
 import { limitsChanged } from '../../access/limit-changes'
 import { refuseOverLimit } from '../../access/plans'
-import { change } from '../../core/change'
+import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
 import { eventKind, eventKinds, type EventKind } from '../../core/events'
@@ -137,15 +138,21 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     const headers = await openHeaders(ctx.hub, row, tx)
     const newHeaders = headersPatch === undefined ? headers : mergeHeaders(headers, headersPatch)
     const now = ctx.hub.clock.now()
+    const set = {
+      ...columns,
+      retrySchedule: retry_schedule,
+      timeoutSeconds: timeout_seconds,
+      maxPerSecond: max_per_second,
+      resourceIds: filters?.resource_ids,
+    }
+    if (isAlready(row, set) && isDeepStrictEqual(newHeaders, headers))
+      return { result: endpointView(row, now), target: endpointTarget(row), unchanged: true }
     const [changed] = await tx
       .update(webhookEndpoints)
       .set({
-        ...columns,
-        retrySchedule: retry_schedule,
-        timeoutSeconds: timeout_seconds,
+        ...set,
         // Turns given out under the old limit bind nobody under the new one.
-        ...(max_per_second !== undefined && { maxPerSecond: max_per_second, pacedUntilUs: null }),
-        ...(filters !== undefined && { resourceIds: filters.resource_ids }),
+        ...(max_per_second !== undefined && { pacedUntilUs: null }),
         ...(headersPatch !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
         version: row.version + 1,
         updatedAt: now,
