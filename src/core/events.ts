@@ -7,6 +7,7 @@ import { dynamicIpKinds } from './event-kinds/dynamic-ips'
 import type { EventKindEntry } from './event-kinds/entry'
 import { monitoringKinds } from './event-kinds/monitoring'
 import { webhookKinds } from './event-kinds/webhooks'
+import type { IdPrefix } from './ids'
 
 export type { EventKindEntry } from './event-kinds/entry'
 
@@ -46,3 +47,20 @@ export function isEventKind(name: string): name is EventKind {
 }
 
 const byName: ReadonlyMap<string, EventKindEntry<EventKind>> = new Map(eventKinds.map(entry => [entry.kind, entry]))
+
+/** What events may be about, by the prefixes of ids. */
+export const eventResources: readonly IdPrefix[] = [
+  'zone',
+  'dom',
+  'wdom',
+  'srv',
+  'dep',
+  'cert',
+  'tls',
+  'mon',
+  'hb',
+  'probe',
+  'agent',
+  'dip',
+  'whe',
+]

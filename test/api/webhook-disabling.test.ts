@@ -80,18 +80,30 @@ test('fewer than ten tries, tries of less than a day, one success or resends do 
   // Not a refusal, which would open the breaker and spread the tries.
   const unwanted = () => new Response(null, { status: 404 })
   for (const one of [few, burst, flaky, resent]) one.answer = unwanted
-  const { id: fewId } = await endpointAt(here, few.url, { retry_schedule: [], filters: { resource_ids: ['hb_few'] } })
-  const { id: burstId } = await endpointAt(here, burst.url, { retry_schedule: [], filters: { resource_ids: ['hb_burst'] } })
-  const { id: flakyId } = await endpointAt(here, flaky.url, { retry_schedule: [], filters: { resource_ids: ['hb_flaky'] } })
-  const { id: resentId } = await endpointAt(here, resent.url, { retry_schedule: [], filters: { resource_ids: ['hb_resent'] } })
-  await raiseAlert(here, 'hb_resent')
+  const { id: fewId } = await endpointAt(here, few.url, {
+    retry_schedule: [],
+    filters: { resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m0a'] },
+  })
+  const { id: burstId } = await endpointAt(here, burst.url, {
+    retry_schedule: [],
+    filters: { resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m1a'] },
+  })
+  const { id: flakyId } = await endpointAt(here, flaky.url, {
+    retry_schedule: [],
+    filters: { resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m2a'] },
+  })
+  const { id: resentId } = await endpointAt(here, resent.url, {
+    retry_schedule: [],
+    filters: { resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m3a'] },
+  })
+  await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m3a')
   await here.settle()
   const [delivery] = (await here.acme.call('GET', `/v1/webhook-deliveries?endpoint_id=${resentId}`)).body.data
-  for (let n = 0; n < 20; n++) await raiseAlert(here, 'hb_burst')
+  for (let n = 0; n < 20; n++) await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m1a')
   await here.settle()
   for (let n = 0; n < 9; n++) {
-    await raiseAlert(here, 'hb_few')
-    for (let twice = 0; twice < 2; twice++) await raiseAlert(here, 'hb_flaky')
+    await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0a')
+    for (let twice = 0; twice < 2; twice++) await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m2a')
     await here.settle()
     for (let again = 0; again < 3; again++) {
       expect((await here.acme.call('POST', `/v1/webhook-deliveries/${delivery.id}/resend`)).status).toBe(202)
@@ -99,7 +111,7 @@ test('fewer than ten tries, tries of less than a day, one success or resends do 
     }
     if (n === 4) {
       flaky.answer = succeeding
-      await raiseAlert(here, 'hb_flaky')
+      await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m2a')
       await here.settle()
       flaky.answer = unwanted
     }
@@ -109,8 +121,8 @@ test('fewer than ten tries, tries of less than a day, one success or resends do 
   for (const id of [fewId, burstId, flakyId, resentId]) expect((await endpoint(here, id)).status).toBe('enabled')
   expect(resent.received.length).toBeGreaterThan(20)
   // The tenth that the few had lacked; and the day that the burst had.
-  await raiseAlert(here, 'hb_few')
-  await raiseAlert(here, 'hb_burst')
+  await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0a')
+  await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m1a')
   await here.settle()
   for (const id of [fewId, burstId]) expect((await endpoint(here, id)).disabled_reason).toBe('failing')
   await look(here)

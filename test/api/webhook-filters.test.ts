@@ -72,3 +72,18 @@ test('letting more resources through needs read on the areas of the kinds', asyn
   expect((await edit([one, two])).body.required_permission).toBe('monitoring.read')
   expect((await edit(null)).body.required_permission).toBe('monitoring.read')
 })
+
+test('what is no id of a resource is refused as a filter', async () => {
+  const here = await world()
+  const filters = { resource_ids: [one, 'nonsense', 'tok_01k3zb2c4d6e8f0g2h4j6k8m0n'] }
+  const body = { url: 'http://127.0.0.1:9/hook', events: ['monitor.alert'] }
+  const made = await here.acme.call('POST', '/v1/webhook-endpoints', { ...body, filters })
+  const { id } = await endpointAt(here, body.url)
+  const edited = await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { filters })
+  for (const answer of [made, edited]) {
+    expect([answer.status, answer.body.errors.map((error: any) => `${error.pointer} ${error.code}`)]).toEqual([
+      422,
+      ['#/filters/resource_ids/1 format', '#/filters/resource_ids/2 format'],
+    ])
+  }
+})

@@ -6,8 +6,8 @@ import { refuseOverLimit } from '../../access/plans'
 import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
-import { eventKind, eventKinds, type EventKind } from '../../core/events'
-import { newId } from '../../core/ids'
+import { eventKind, eventKinds, eventResources, type EventKind } from '../../core/events'
+import { isId, newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import type { Permission } from '../../core/permissions'
@@ -77,6 +77,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
   refuseUnreadable(ctx, input.events)
   const secret = secretFrom(input)
   const headers = mergeHeaders({}, input.headers ?? {})
+  refuseNoIds(input.filters)
   refuseTooLong(input.retry_schedule)
   await refuseTarget(ctx, input.url)
   return await change(ctx, 'webhooks.endpoint.create', async tx => {
@@ -128,6 +129,7 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
 export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpointPatch): Promise<WebhookEndpointView> {
   refuseUnreadable(ctx, newlySent(await endpointOf(ctx.hub.read, ctx, id), patch))
   refuseTooLong(patch.retry_schedule)
+  refuseNoIds(patch.filters)
   if (patch.url !== undefined) await refuseTarget(ctx, patch.url)
   return await change(ctx, 'webhooks.endpoint.update', async tx => {
     const row = await endpointOf(tx, ctx, id)
@@ -242,6 +244,22 @@ function refuseUnreadable(ctx: Ctx, kinds: readonly EventKind[]): void {
       })
     }
   }
+}
+
+/** What is no id is the id of nothing: such an endpoint would be silent for ever. @throws Problem 422 */
+function refuseNoIds(filters: WebhookEndpointInput['filters']): void {
+  const errors = (filters?.resource_ids ?? []).flatMap((id, place) =>
+    eventResources.some(prefix => isId(id, prefix))
+      ? []
+      : [
+          {
+            pointer: `#/filters/resource_ids/${place}`,
+            code: 'format',
+            detail: 'must be the id of a resource that events are about, such as hb_01jd8f3q7eeb9bv0w0r8c7hq2m.',
+          },
+        ],
+  )
+  if (errors.length > 0) throw invalid(errors)
 }
 
 /** @throws Problem 422 */
