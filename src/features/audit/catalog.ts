@@ -6,7 +6,7 @@ import type { Page } from '../../core/shapes'
 import { isMeant } from './actions-filter'
 import { AuditEvent, type AuditActionView, type AuditEventView } from './shapes'
 
-/** Every action there is, or those that a word or a prefix such as `dns.*` means, on one page. */
+/** Every action there is, or those that a word or a prefix such as `heartbeat.*` means, on one page. */
 export const auditCatalog = (pattern?: string): Page<AuditActionView> => ({
   data: auditActions.filter(one => pattern === undefined || isMeant(one.action, pattern)).map(actionView),
   pagination: { has_more: false, next_cursor: null },

@@ -7,7 +7,9 @@ import { auditEntries } from '../../core/db/tables'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
+import { badParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
+import { meaningless, meansNoAction } from './actions-filter'
 import { actionPattern, type AuditEventView } from './shapes'
 
 type Entry = typeof auditEntries.$inferSelect
@@ -26,7 +28,7 @@ export const auditListing: Listing<Entry> = {
     action: {
       schema: Type.String({
         ...actionPattern,
-        description: 'Only this action; `dns.*` is all that begin with `dns.`.',
+        description: 'Only this action; `heartbeat.*` is all that begin with `heartbeat.`.',
       }),
       where: (value, place) =>
         isPrefix(value)
@@ -47,8 +49,12 @@ export const auditListing: Listing<Entry> = {
   sorts: { seq: { column: auditEntries.seq, read: row => row.seq } },
 }
 
-export const listAuditEvents = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> =>
-  listPage(ctx, auditListing, query, auditView)
+/** @throws Problem 400 for an action that there is none of */
+export async function listAuditEvents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> {
+  const action = query.action as string | undefined
+  if (action !== undefined && (await meaningless(ctx, [action])).length > 0) throw badParameter('action', meansNoAction)
+  return await listPage(ctx, auditListing, query, auditView)
+}
 
 /** @throws Problem 404 */
 export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventView> {

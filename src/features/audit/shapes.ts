@@ -6,7 +6,7 @@ import { Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
 export const actionPattern = {
   maxLength: 100,
   pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$',
-  'x-rule': 'must be an action such as dns.record.create, or a prefix such as dns.*',
+  'x-rule': 'must be an action such as heartbeat.create, or a prefix such as heartbeat.*',
 }
 const channels = ['api', 'dashboard', 'ingest', 'cli', 'job'] as const
 const Anything = Type.Record(Type.String(), Type.Unknown())
@@ -126,7 +126,7 @@ export const AuditActionList = ListOf(AuditAction)
 export type AuditActionView = Static<typeof AuditAction>
 export const CatalogQuery = Shape({
   action: Type.Optional(
-    Type.String({ ...actionPattern, description: 'Only this action; `dns.*` is all that begin with `dns.`.' }),
+    Type.String({ ...actionPattern, description: 'Only this action; `heartbeat.*` is all that begin with `heartbeat.`.' }),
   ),
 })
 

@@ -13,7 +13,7 @@ const url = Type.String({
 })
 const actions = Nullable(Type.Array(Type.String(actionPattern), { minItems: 1, maxItems: 50, uniqueItems: true }), {
   description:
-    'Only entries of these actions, or of those that begin so, such as `dns.*`; null for all. A log with entries left out ' +
+    'Only entries of these actions, or of those that begin so, such as `heartbeat.*`; null for all. A log with entries left out ' +
     'cannot be proven whole by who receives it.',
 })
 const active = Type.Boolean({ description: 'False stops it where it is; true again, it goes on from there.' })

@@ -9,11 +9,12 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, timeFilters, type Listing } from '../../core/list'
-import { conflict, notFound } from '../../core/problem'
+import { conflict, invalid, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { secretFrom } from '../webhooks/endpoints'
 import { hintOf, sealedIn } from '../webhooks/live-secrets'
 import { refuseTarget } from '../webhooks/target'
+import { meaningless, meansNoAction } from './actions-filter'
 import { boundaryOf } from './checkpoints'
 import { streamJobFor } from './stream-jobs'
 import type { AuditStreamInput, AuditStreamPatch, AuditStreamView } from './stream-shapes'
@@ -60,6 +61,7 @@ export const getStream = async (ctx: Ctx, id: string): Promise<AuditStreamView> 
  */
 export async function createStream(ctx: Ctx, input: AuditStreamInput): Promise<AuditStreamView & { secret: string }> {
   const secret = secretFrom(input)
+  await refuseMeaningless(ctx, input.actions)
   await refuseTarget(ctx, input.url)
   return await change(ctx, 'account.audit_stream.create', async tx => {
     await refuseTooMany(tx, ctx)
@@ -101,6 +103,7 @@ export async function createStream(ctx: Ctx, input: AuditStreamInput): Promise<A
  */
 export async function updateStream(ctx: Ctx, id: string, patch: AuditStreamPatch): Promise<AuditStreamView> {
   await streamOf(ctx.hub.read, ctx, id)
+  await refuseMeaningless(ctx, patch.actions)
   if (patch.url !== undefined) await refuseTarget(ctx, patch.url)
   return await change(ctx, 'account.audit_stream.update', async tx => {
     const row = await held(tx, ctx, id)
@@ -136,6 +139,13 @@ export async function deleteStream(ctx: Ctx, id: string): Promise<void> {
     await tx.delete(auditStreams).where(eq(auditStreams.id, id))
     return { result: undefined, target: streamTarget(row), before: await viewOf(tx, ctx, row) }
   })
+}
+
+/** A stream of what never happens would be silent for ever. @throws Problem 422 */
+async function refuseMeaningless(ctx: Ctx, actions: readonly string[] | null | undefined): Promise<void> {
+  const places = await meaningless(ctx, actions ?? [])
+  if (places.length === 0) return
+  throw invalid(places.map(place => ({ pointer: `#/actions/${place}`, code: 'unknown', detail: meansNoAction })))
 }
 
 /** @throws Problem 404 */

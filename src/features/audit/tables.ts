@@ -12,7 +12,7 @@ export const auditStreams = table(
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     name: text('name').notNull(),
     url: text('url').notNull(),
-    // Words, and prefixes such as `dns.*`; null lets every action through.
+    // Words, and prefixes such as `heartbeat.*`; null lets every action through.
     actions: json<string[] | null>('actions'),
     active: flag('active').notNull(),
     secretSealed: text('secret_sealed').notNull(),
