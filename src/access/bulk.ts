@@ -206,7 +206,9 @@ async function run(
 ): Promise<BulkAnswer> {
   const { operations } = asked.body
   const verbs = operations.map((one, place) => async (shared: Ctx) => {
-    const problems = fieldProblems(operation, one, pointerTo(place))
+    // Of what is no operation here, no other member can be judged.
+    const unknown = singles.has(one.op) ? [] : [notAmong([...singles.keys()], one.op, place)]
+    const problems = unknown.length > 0 ? unknown : fieldProblems(operation, one, pointerTo(place))
     if (problems.length > 0) throw invalid(problems)
     const params: Record<string, string> = one.id === undefined ? {} : { id: one.id }
     const single = { ...asked, params, query: {}, body: one.body }
@@ -220,6 +222,12 @@ async function run(
     return { mode, succeeded: operations.length - failed, failed, results }
   })
 }
+
+const notAmong = (words: readonly string[], op: unknown, place: number): FieldProblem => ({
+  pointer: `${pointerTo(place)}/op`,
+  code: op === undefined ? 'required' : 'enum',
+  detail: `must be ${words.length > 1 ? 'one of ' : ''}${words.map(word => JSON.stringify(word)).join(', ')}.`,
+})
 
 const pointerTo = (place: number): string => `#/operations/${place}`
 

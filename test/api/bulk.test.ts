@@ -339,3 +339,38 @@ test('a bulk whose operations are not in its area, or need different permissions
   expect(of({ go: 'missing' })).toThrow('no route of its area')
   expect(of({ go: 'a', stay: 'b' })).toThrow('different permissions')
 })
+
+test('a word that is no operation of the resource is the one error of its operation', async () => {
+  const w = await world()
+  const refused = async (path: string, operation: object) => {
+    const answer = await w.acme.call('POST', path, { operations: [operation] })
+    return [answer.status, answer.body.errors.map((one: any) => `${one.pointer} ${one.code} ${one.detail}`)]
+  }
+  const body = { name: 'ci', mode: 'full' }
+  expect(await refused('/v1/tokens/bulk', { op: 'create', body })).toEqual([422, ['#/operations/0/op enum must be "revoke".']])
+  expect(await refused('/v1/tokens/bulk', { body })).toEqual([422, ['#/operations/0/op required must be "revoke".']])
+  expect(await refused('/v1/heartbeats/bulk', { op: 'pause', id: 7 })).toEqual([
+    422,
+    ['#/operations/0/op enum must be one of "create", "update", "delete".'],
+  ])
+})
+
+test('webhook endpoints are made by the hundred, and their secrets told once', async () => {
+  const w = await world()
+  const operation = (n: number) => ({ op: 'create', body: { url: `http://127.0.0.1:9/${n}`, events: ['monitor.alert'] } })
+  const operations = [operation(1), operation(2)]
+  const send = () => w.acme.call('POST', '/v1/webhook-endpoints/bulk', { operations }, { 'idempotency-key': 'once' })
+  const made = await send()
+  expect([made.status, made.body.results.map((one: any) => one.body.url)]).toEqual([
+    200,
+    ['http://127.0.0.1:9/1', 'http://127.0.0.1:9/2'],
+  ])
+  const secrets = made.body.results.map((one: any) => one.body.secret)
+  expect(new Set(secrets.filter((one: string) => one.startsWith('whsec_'))).size).toBe(2)
+  const again = await send()
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  for (const one of again.body.results) expect([one.body.secret, one.body.secret_shown_before]).toEqual([undefined, true])
+  const kept = JSON.stringify(await w.hub.read.select().from(idempotencyKeys))
+  for (const secret of secrets) expect(kept).not.toContain(secret)
+  expect((await w.acme.call('GET', '/v1/webhook-endpoints')).body.data).toHaveLength(2)
+})

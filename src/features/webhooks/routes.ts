@@ -262,10 +262,10 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
   {
     path: '/v1/webhook-endpoints/bulk',
     operationId: 'bulkWebhookEndpoints',
-    summary: 'Edit and delete webhook endpoints',
-    description: 'Many endpoints at once.',
+    summary: 'Create, edit and delete webhook endpoints',
+    description: 'Many endpoints at once. The answer is the only place where the signing secrets of new ones are told.',
     action: 'webhooks.endpoint.bulk',
     of: 'WebhookEndpoint',
-    operations: { update: 'updateWebhookEndpoint', delete: 'deleteWebhookEndpoint' },
+    operations: { create: 'createWebhookEndpoint', update: 'updateWebhookEndpoint', delete: 'deleteWebhookEndpoint' },
   },
 ])
