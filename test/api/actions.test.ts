@@ -61,12 +61,12 @@ test('an action goes piece by piece, with progress and steps, to its result', as
   const action = await start()
   await worker.idle()
   const half = await show(action.id)
-  expect(half).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null })
+  expect(half).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null, cancellable: true })
   expect(half.steps.map((one: any) => one.status)).toEqual(['skipped', 'running', 'pending'])
   here.clock.advance(1_000)
   await worker.idle()
   const whole = await show(action.id)
-  expect(whole).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null })
+  expect(whole).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null, cancellable: false })
   expect(whole.steps.map((one: any) => one.status)).toEqual(['skipped', 'success', 'skipped'])
   expect(seen).toEqual([
     [{ with: 'wax' }, null],

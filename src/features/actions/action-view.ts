@@ -1,8 +1,11 @@
 import { instant } from '../../core/clock'
 import type { ActionView } from './shapes'
-import type { actions } from './tables'
+import { openStates, type actions } from './tables'
 
 export type ActionRow = typeof actions.$inferSelect
+
+/** Whether an action has ended. */
+export const isOver = (row: Pick<ActionRow, 'status'>): boolean => !openStates.includes(row.status as never)
 
 /** An action as the API shows it. */
 export function actionView(row: ActionRow): ActionView {
@@ -20,7 +23,7 @@ export function actionView(row: ActionRow): ActionView {
     })),
     result: row.result,
     error: row.error,
-    cancellable: row.cancellable,
+    cancellable: row.cancellable && !isOver(row),
     cancel_requested_at: instant(row.cancelRequestedAt),
     actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },
     created_at: instant(row.createdAt),

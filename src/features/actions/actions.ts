@@ -9,11 +9,11 @@ import { reaches } from '../../core/narrowing'
 import { areas } from '../../core/permissions'
 import { conflict, notFound, Problem } from '../../core/problem'
 import type { Page } from '../../core/shapes'
-import { actionView, type ActionRow } from './action-view'
+import { actionView, isOver, type ActionRow } from './action-view'
 import { endAction } from './end'
 import { actionTopic } from './kind'
 import type { ActionView } from './shapes'
-import { actionResources, actions, actionStates, openStates } from './tables'
+import { actionResources, actions, actionStates } from './tables'
 
 export const cancelAudit = 'account.action.cancel'
 
@@ -91,8 +91,6 @@ export async function cancelAction(ctx: Ctx, id: string): Promise<ActionView> {
     }
   })
 }
-
-const isOver = (row: Pick<ActionRow, 'status'>): boolean => !openStates.includes(row.status as never)
 
 async function actionOf(read: Reader, ctx: Ctx, id: string): Promise<ActionRow> {
   const [row] = await read

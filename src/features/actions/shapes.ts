@@ -56,7 +56,7 @@ export const Action = Shape(
       description: 'What came of it, such as counts, which may grow while it runs.',
     }),
     error: Nullable(ActionError, { description: 'Why it did not succeed; null unless the status is `error`.' }),
-    cancellable: Type.Boolean({ description: 'Whether it may be called off.' }),
+    cancellable: Type.Boolean({ description: 'Whether it may be called off now; false once it has ended.' }),
     cancel_requested_at: MaybeInstant({ description: 'When it was asked to end early; null when nobody did.' }),
     actor: Shape(
       { type: Type.String(), id: Type.String(), name: Nullable(Type.String()) },
