@@ -167,3 +167,20 @@ test('a rotation honours If-Match, its idempotency key and the walls between wor
     expect((await here.readOnly.call('POST', `${path}/secret/${verb}`)).status).toBe(403)
   }
 })
+
+test('a secret that signs already is none to rotate to', async () => {
+  const here = await world()
+  const { id, secret } = await endpointAt(here, somewhere)
+  const refused = async (given: string) => {
+    const answer = await rotate(here, id, { secret: given, overlap_seconds: 0 })
+    return [answer.status, answer.body.errors?.[0].pointer]
+  }
+  expect(await refused(secret)).toEqual([422, '#/secret'])
+  const next = (await rotate(here, id)).body.secret
+  await here.pass(25 * hour)
+  expect(await refused(next)).toEqual([422, '#/secret'])
+  expect(await refused(secret)).toEqual([200, undefined])
+  const stream = (await here.acme.call('POST', '/v1/audit-streams', { name: 'SIEM', url: somewhere, active: false })).body
+  const again = await here.acme.call('POST', `/v1/audit-streams/${stream.id}/secret/rotate`, { secret: stream.secret })
+  expect([again.status, again.body.errors[0].pointer]).toEqual([422, '#/secret'])
+})

@@ -6,7 +6,7 @@ import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
 import { conflict } from '../../core/problem'
 import { secretFrom } from '../webhooks/endpoints'
-import { hintOf, overlaps, sealedIn } from '../webhooks/live-secrets'
+import { hintOf, overlaps, refuseLive, sealedIn } from '../webhooks/live-secrets'
 import type { AuditStreamSecretRotation, AuditStreamView } from './stream-shapes'
 import { streamTarget } from './stream-target'
 import type { StreamRow } from './stream-view'
@@ -30,6 +30,7 @@ export async function rotateStreamSecret(
     requireMatch(ctx, row)
     const now = ctx.hub.clock.now()
     if (overlapMs > 0 && overlaps(row, now)) throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}.`)
+    await refuseLive(tx, ctx.hub, row, input.secret, now, 'audit_streams')
     const seal = (column: 'secret_sealed' | 'next_secret_sealed') =>
       ctx.hub.keys.seal(tx, sealedIn(row, column, 'audit_streams'), secret)
     const columns =

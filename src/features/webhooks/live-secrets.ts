@@ -1,4 +1,6 @@
+import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
+import { invalid } from '../../core/problem'
 import type { Place } from '../../core/secrets'
 import type { webhookEndpoints } from './tables'
 
@@ -36,10 +38,31 @@ export async function liveSecrets(
   endpoint: SecretRow,
   now: number,
   table?: Parameters<typeof sealedIn>[2],
+  read?: Reader,
 ): Promise<{ secret: string; nextSecret: string | null }> {
   const { nextSecretSealed } = endpoint
-  const next =
-    nextSecretSealed === null ? null : await hub.keys.open(sealedIn(endpoint, 'next_secret_sealed', table), nextSecretSealed)
+  const open = (column: 'secret_sealed' | 'next_secret_sealed', sealed: string) =>
+    hub.keys.open(sealedIn(endpoint, column, table), sealed, read)
+  const next = nextSecretSealed === null ? null : await open('next_secret_sealed', nextSecretSealed)
   if (next !== null && !overlaps(endpoint, now)) return { secret: next, nextSecret: null }
-  return { secret: await hub.keys.open(sealedIn(endpoint, 'secret_sealed', table), endpoint.secretSealed), nextSecret: next }
+  return { secret: await open('secret_sealed', endpoint.secretSealed), nextSecret: next }
+}
+
+/**
+ * Refuses to rotate to a secret that signs already: whoever rotates wants what leaked to end.
+ * @param given the caller's own secret; undefined for one that is made now
+ * @throws Problem 422 at `#/secret`
+ */
+export async function refuseLive(
+  read: Reader,
+  hub: Hub,
+  endpoint: SecretRow,
+  given: string | undefined,
+  now: number,
+  table?: Parameters<typeof sealedIn>[2],
+): Promise<void> {
+  if (given === undefined) return
+  const { secret, nextSecret } = await liveSecrets(hub, endpoint, now, table, read)
+  if (given === secret || given === nextSecret)
+    throw invalid([{ pointer: '#/secret', code: 'not_changed', detail: 'must be another secret than the one in use.' }])
 }

@@ -11,7 +11,7 @@ import { conflict, notFound } from '../../core/problem'
 import { untilDone } from './delivery-jobs'
 import { endpointView } from './endpoint-view'
 import { endpointOf, endpointTarget, secretFrom, type Endpoint } from './endpoints'
-import { hintOf, overlaps, sealedIn } from './live-secrets'
+import { hintOf, overlaps, refuseLive, sealedIn } from './live-secrets'
 import type { WebhookEndpointView, WebhookSecretRotation } from './shapes'
 import { heldStill } from './standing'
 import { webhookEndpoints } from './tables'
@@ -36,6 +36,7 @@ export async function rotateSecret(
     if (overlaps(row, now)) {
       throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}. Promote the new one first.`)
     }
+    await refuseLive(tx, ctx.hub, row, input.secret, now)
     const seal = (column: 'secret_sealed' | 'next_secret_sealed') => ctx.hub.keys.seal(tx, sealedIn(row, column), secret)
     const changed = await write(
       tx,
