@@ -559,6 +559,16 @@ describe('managing streams', async () => {
     const last = (await acme.call('POST', `${path}/secret/rotate`, { overlap_seconds: 0 })).body
     await w.pass(1_000)
     expect([signs(fresh.secret), signs(third.secret), signs(last.secret)]).toEqual([false, false, true])
+    const fourth = (await acme.call('POST', `${path}/secret/rotate`)).body
+    expect((await acme.call('POST', `${path}/secret/rotate`)).body.detail).toContain('/secret/promote')
+    const hints = { secret_hint: fourth.next_secret_hint, next_secret_hint: null, overlap_ends_at: null }
+    await w.audited()
+    expect((await acme.call('POST', `${path}/secret/promote`)).body).toMatchObject(hints)
+    expect(await w.audited()).toEqual(['account.audit_stream.promote_secret'])
+    await w.pass(1_000)
+    expect([signs(last.secret), signs(fourth.secret)]).toEqual([false, true])
+    expect((await acme.call('POST', `${path}/secret/promote`)).status).toBe(409)
+    expect((await w.rival.call('POST', `${path}/secret/promote`)).status).toBe(404)
     await acme.call('DELETE', path)
   })
 

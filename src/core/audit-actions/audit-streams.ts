@@ -62,4 +62,11 @@ export const auditStreamActions = [
     channels: ['job'],
     targets,
   }),
+  auditAction({
+    action: 'account.audit_stream.promote_secret',
+    number: 'AS009',
+    description: 'The old signing secret of a stream of the audit log was dropped before the end of the overlap.',
+    targets,
+    changes: 'answer',
+  }),
 ] as const

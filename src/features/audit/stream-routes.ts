@@ -1,6 +1,6 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
-import { rotateStreamSecret } from './stream-secret'
+import { promoteStreamSecret, rotateStreamSecret } from './stream-secret'
 import {
   AuditStream,
   AuditStreamInput,
@@ -95,6 +95,18 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     once: ['secret'],
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => rotateStreamSecret(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/audit-streams/:id/secret/promote',
+    guard: 'account.write',
+    action: 'account.audit_stream.promote_secret',
+    operationId: 'promoteAuditStreamSecret',
+    summary: 'End a rotation of a stream early',
+    description: 'Drops the old secret now, before its overlap is over: the new one alone signs from here on.',
+    answer: AuditStream,
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params }) => promoteStreamSecret(ctx, params.id!),
   }),
   route({
     method: 'POST',

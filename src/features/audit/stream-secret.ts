@@ -29,7 +29,9 @@ export async function rotateStreamSecret(
     const row = await held(tx, ctx, id)
     requireMatch(ctx, row)
     const now = ctx.hub.clock.now()
-    if (overlapMs > 0 && overlaps(row, now)) throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}.`)
+    if (overlapMs > 0 && overlaps(row, now)) {
+      throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}. Promote the new one first: POST …/secret/promote.`)
+    }
     await refuseLive(tx, ctx.hub, row, input.secret, now, 'audit_streams')
     const seal = (column: 'secret_sealed' | 'next_secret_sealed') =>
       ctx.hub.keys.seal(tx, sealedIn(row, column, 'audit_streams'), secret)
@@ -55,6 +57,33 @@ export async function rotateStreamSecret(
       .returning()
     const view = await viewOf(tx, ctx, changed!)
     return { result: { ...view, secret }, target: streamTarget(row), before: await viewOf(tx, ctx, row), after: view }
+  })
+}
+
+/**
+ * Ends the overlap of a rotation before its time: from now on the new secret alone signs.
+ * @throws Problem 404, 409 when no rotation overlaps, 412
+ */
+export async function promoteStreamSecret(ctx: Ctx, id: string): Promise<AuditStreamView> {
+  return await change(ctx, 'account.audit_stream.promote_secret', async tx => {
+    const row = await held(tx, ctx, id)
+    requireMatch(ctx, row)
+    const now = ctx.hub.clock.now()
+    if (!overlaps(row, now)) throw conflict('There is one secret only: no rotation is under way.')
+    const [changed] = await tx
+      .update(auditStreams)
+      .set({
+        ...(await onlyOne(tx, ctx, row)),
+        nextSecretSealed: null,
+        nextSecretHint: null,
+        rotatesAt: null,
+        version: row.version + 1,
+        updatedAt: now,
+      })
+      .where(eq(auditStreams.id, id))
+      .returning()
+    const view = await viewOf(tx, ctx, changed!)
+    return { result: view, target: streamTarget(row), before: await viewOf(tx, ctx, row), after: view }
   })
 }
 

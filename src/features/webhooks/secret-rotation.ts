@@ -34,7 +34,7 @@ export async function rotateSecret(
     const row = await toRotate(tx, ctx, id)
     const now = ctx.hub.clock.now()
     if (overlaps(row, now)) {
-      throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}. Promote the new one first.`)
+      throw conflict(`Two secrets are live until ${instant(row.rotatesAt)}. Promote the new one first: POST …/secret/promote.`)
     }
     await refuseLive(tx, ctx.hub, row, input.secret, now)
     const seal = (column: 'secret_sealed' | 'next_secret_sealed') => ctx.hub.keys.seal(tx, sealedIn(row, column), secret)
