@@ -172,3 +172,41 @@ test('a resend by hand that comes to no try holds back no other', async () => {
   expect(inbox.received).toHaveLength(7)
   expect((await here.hub.read.select().from(heldLanes)).map(one => one.lane)).toEqual([`${here.acme.workspaceId}/${id}`])
 })
+
+test('what waits behind an open breaker says so, and when it goes on', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 5)
+  await raiseAlert(here)
+  await here.pass(10_000)
+  const until = new Date(here.clock.now() + 20_000).toISOString()
+  const list = await deliveries(here)
+  expect(list).toHaveLength(6)
+  for (const one of list) expect(one).toMatchObject({ reason: 'breaker_open', next_attempt_at: until })
+  expect((await here.acme.call('GET', `/v1/webhook-deliveries/${list[0].id}`)).body).toMatchObject({
+    status: 'pending',
+    reason: 'breaker_open',
+    next_attempt_at: until,
+  })
+  inbox.answer = () => new Response(null, { status: 204 })
+  const resent = await here.acme.call('POST', `/v1/webhook-deliveries/${list[0].id}/resend`)
+  expect(resent.body.reason).toBeNull()
+  await here.settle()
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' } })
+  for (const one of await deliveries(here)) expect(one.reason).toBeNull()
+})
+
+test('a test message that is taken closes the breaker, one that is not leaves it', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const id = await refusing(here, inbox, 5)
+  const before = await health(here, id)
+  await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
+  expect(await health(here, id)).toEqual(before)
+  inbox.answer = () => new Response(null, { status: 204 })
+  await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', until: null }, refused_in_a_row: 0 })
+  await here.pass(10_000)
+  const arrived = (await deliveries(here)).filter((one: any) => !one.test)
+  expect(arrived.map((one: any) => one.status)).toEqual(Array(5).fill('delivered'))
+})

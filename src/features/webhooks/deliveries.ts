@@ -11,6 +11,7 @@ import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '..
 import { reaches } from '../../core/narrowing'
 import { conflict, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
+import { behindBreaker, openBreakers } from './delivery-breakers'
 import { attemptView, deliveryView } from './delivery-view'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
 import type { WebhookDeliveryDetail, WebhookDeliveryView } from './shapes'
@@ -61,8 +62,11 @@ export const deliveryListing: Listing<Delivery> = {
   sorts: { created_at: { column: webhookDeliveries.createdAt, read: row => row.createdAt } },
 }
 
-export const listDeliveries = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookDeliveryView>> =>
-  listPage(ctx, deliveryListing, query, deliveryView)
+export async function listDeliveries(ctx: Ctx, query: Record<string, unknown>): Promise<Page<WebhookDeliveryView>> {
+  const page = await listPage(ctx, deliveryListing, query, row => row)
+  const breakers = await openBreakers(ctx, page.data)
+  return { ...page, data: page.data.map(row => deliveryView(behindBreaker(row, breakers))) }
+}
 
 /** @throws Problem 404 */
 export async function getDelivery(ctx: Ctx, id: string): Promise<WebhookDeliveryDetail> {
@@ -73,7 +77,8 @@ export async function getDelivery(ctx: Ctx, id: string): Promise<WebhookDelivery
     .where(eq(webhookAttempts.deliveryId, id))
     .orderBy(asc(webhookAttempts.number))
   const body = await readableBody(ctx, row)
-  return { ...deliveryView(row), attempts: attempts.map(one => attemptView(one, body)) }
+  const shown = behindBreaker(row, await openBreakers(ctx, [row]))
+  return { ...deliveryView(shown), attempts: attempts.map(one => attemptView(one, body)) }
 }
 
 /**

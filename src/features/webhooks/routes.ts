@@ -176,7 +176,7 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Send a test message',
     description:
       'Posts the example of a kind once and answers with what came of it. The message carries X-Service-Test: 1. ' +
-      'Five a minute and endpoint.',
+      'One that is taken closes the endpoint’s breaker. Five a minute and endpoint.',
     body: WebhookTest,
     answer: WebhookDeliveryDetail,
     problems: ['rate_limited'],

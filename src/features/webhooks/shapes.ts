@@ -259,7 +259,7 @@ const deliveryMembers = {
   reason: Nullable(Type.String(), {
     description:
       'Why it is so: `http_<status>`, the error class of the last try, `endpoint_inactive`, `endpoint_disabled`, ' +
-      '`behind_earlier`, `endpoint_deleted`, `event_expired` or `held_too_long`.',
+      '`breaker_open` while the endpoint refuses and is left alone, `behind_earlier`, `endpoint_deleted`, `event_expired` or `held_too_long`.',
   }),
   attempt_count: Type.Integer({ description: 'Tries made.' }),
   last_status_code: Nullable(Type.Integer(), { description: 'HTTP status that answered the last try; null when none did.' }),

@@ -4,17 +4,20 @@ import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { eventKind, type EventKind } from '../../core/events'
 import { newId } from '../../core/ids'
+import { closeBreaker } from './breaker'
 import type { Delivery } from './delivery-jobs'
 import { attemptView, deliveryView } from './delivery-view'
 import { endpointOf, endpointTarget } from './endpoints'
 import { post } from './post'
 import type { WebhookDeliveryDetail } from './shapes'
+import { heldStill } from './standing'
 import { webhookAttempts, webhookDeliveries } from './tables'
 import { refuseTooOften } from './too-often'
 
 /**
  * Sends an endpoint the example of a kind, once and at once, also while it is paused or disabled, and tells what came of it.
- * The receiver sees X-Service-Test: 1 and a message id of its own; how it answers has no effect on the endpoint.
+ * The receiver sees X-Service-Test: 1 and a message id of its own. A test that is taken closes the endpoint's breaker, since it proves
+ * that the endpoint is well; otherwise how it is answered has no effect on the endpoint.
  * @throws Problem 404, 429
  */
 export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): Promise<WebhookDeliveryDetail> {
@@ -57,6 +60,10 @@ export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): 
   const tried = await post(hub, { delivery: draft, endpoint, body, trigger: 'test', policy: workspace!.policy })
   return await change(ctx, 'webhooks.endpoint.test', async tx => {
     const now = hub.clock.now()
+    if (tried.reason === null) {
+      const standing = await heldStill(tx, endpointId)
+      if (standing && (standing.refusedInARow > 0 || standing.breakerUntil !== null)) await closeBreaker(tx, standing)
+    }
     const [row] = await tx
       .insert(webhookDeliveries)
       .values({
