@@ -9,6 +9,9 @@ import { plans, workspaces, type PlanLimits } from './tables'
 
 export type Workspace = typeof workspaces.$inferSelect
 
+/** Name of the workspace that the first start makes: the operator's own. */
+export const firstWorkspace = 'default'
+
 /**
  * Makes what an empty database needs: the canary of the master key, the plans, and the operator's workspace `default`.
  * Safe to repeat, and safe when several processes start at once.
@@ -30,7 +33,7 @@ export async function prepareInstance(hub: Hub): Promise<void> {
     const id = newId('ws')
     await tx.insert(workspaces).values({
       id,
-      name: 'default',
+      name: firstWorkspace,
       planId: 'unlimited',
       isOperator: true,
       networkPolicy: { allow_private: true, allow_ranges: [] },
@@ -45,7 +48,7 @@ export async function prepareInstance(hub: Hub): Promise<void> {
           action: 'account.workspace.create',
           actor: systemActor('first start'),
           context: jobContext,
-          targets: [{ type: 'workspace', id, name: 'default' }],
+          targets: [{ type: 'workspace', id, name: firstWorkspace }],
         },
       ],
     }

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../features/audit/checkpoint'
 import { instant } from '../core/clock'
 import type { FoundEntry } from '../features/audit/chain-walk'
 import { Failure } from './failure'
+import { noInstallation } from './operator'
 
 /** What one chain was found to hold. */
 export interface FoundChain {
@@ -26,7 +27,7 @@ export async function evidenceOfDatabase(
   await look(
     config,
     async rows => {
-      if (!rows) throw new Failure(`There is no database in ${config.data}.`)
+      if (!rows) throw new Failure(noInstallation(config))
       const checkpoints = (await rows<CheckpointRow>('select * from audit_checkpoints order by number')).map(checkpointOf)
       const counters = await rows<{ name: string; value: unknown }>(
         `select name, value from counters where name like '${auditCounter('')}%'`,

@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Command } from 'commander'
 import { macPurpose } from '../core/audit-chain'
 import { masterKeyFile, type Config } from '../core/config'
+import { wantedMasterKey } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { derivedKey } from '../core/secrets'
 import { checkpointFile } from '../features/audit/checkpoint-file'
@@ -19,6 +20,7 @@ import {
 import type { EndWith } from '.'
 import { evidenceOfDatabase, evidenceOfExport, installationKeyRow, type FoundChain } from './audit-evidence'
 import { Failure } from './failure'
+import { noInstallation } from './operator'
 import { readConfig, withData, type SettingFlags } from './settings'
 
 interface VerifyFlags extends SettingFlags {
@@ -100,6 +102,7 @@ async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
 
 /** The keys that the installation signs its log with. They are stored, wrapped by the master key, so that they outlive it. */
 async function ownKeys(config: Config): Promise<{ publicKey: KeyObject; macKey: Uint8Array }> {
+  if ((await wantedMasterKey(config)) === null) throw new Failure(noInstallation(config))
   const file = masterKeyFile(config)
   if (!existsSync(file)) throw new Failure(`There is no master key in ${file}; give --public-key to check without it.`)
   const { key, previous } = loadMasterKey(file, false)

@@ -1,12 +1,12 @@
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { look, schemaState } from '../core/db/schema-state'
+import { folderFault, missingKey, wantedMasterKey } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
 import { pidFileOf } from '../hub/folder-lock'
+import { tryListen } from '../hub/listen'
 import { failureText } from './failure'
 import { readConfig, type SettingFlags } from './settings'
 
@@ -65,23 +65,19 @@ function checkNames() {
 
 function checkFolder({ data }: Config) {
   if (!existsSync(data)) return ok(`${data} is not there yet; the first start makes it.`)
-  const found = statSync(data)
-  if (!found.isDirectory()) return fail(`${data} is not a folder: choose another with --data.`)
-  try {
-    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch {
-    return fail(`${data} cannot be written by this user: run as its owner, or chown it.`)
-  }
-  if ((found.mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
+  const fault = folderFault(data)
+  if (fault) return fail(fault)
+  if ((statSync(data).mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
   return ok(`${data} can be written.`)
 }
 
-function checkKey(config: Config) {
+async function checkKey(config: Config) {
   const file = masterKeyFile(config)
-  if (!existsSync(file) && !config.masterKeyFile) {
-    return existsSync(join(config.data, 'bailiwick.db'))
-      ? fail(`${file} is missing, and the secrets in the database need it: put your copy of it there, mode 0600.`)
-      : ok('The first start makes one; copy it to a safe place then.')
+  if (!existsSync(file)) {
+    // A database that cannot be asked is told of by its own check.
+    const wanted = await wantedMasterKey(config).catch(() => null)
+    if (wanted !== null) return fail(missingKey(config, wanted))
+    if (!config.masterKeyFile) return ok('The first start makes one; copy it to a safe place then.')
   }
   const { key, previous } = loadMasterKey(file, false)
   const says = `${file} holds a key with fingerprint ${keyFingerprint(key)}`
@@ -105,9 +101,9 @@ const asked = <T>(config: Config, query: string): Promise<T[]> =>
   look(config, async rows => (rows && (await schemaState(config)).applied.length > 0 ? await rows<T>(query) : []))
 
 async function checkCanary(config: Config) {
-  const [row] = await asked<{ value: string }>(config, `select value from instance_facts where name = 'master_key_canary'`)
-  if (!row) return ok('Nothing was sealed yet.')
-  const wanted = row.value.split('.')[0]!
+  const wanted = await wantedMasterKey(config)
+  if (wanted === null) return ok('Nothing was sealed yet.')
+  if (!existsSync(masterKeyFile(config))) return fail(`It is missing; the database was made with the key ${wanted}.`)
   const { key, previous } = loadMasterKey(masterKeyFile(config), false)
   const have = [key, ...(previous ? [previous] : [])].map(keyFingerprint)
   if (!have.includes(wanted))
@@ -156,14 +152,6 @@ async function checkPort(config: Config, host: string, port: number) {
     return fail(`Port ${port} on ${host} is in use by another program: stop it, or choose another with --listen HOST:PORT.`)
   }
   return fail(`The hub cannot listen on ${host} port ${port} (${error}): choose another with --listen HOST:PORT.`)
-}
-
-function tryListen(host: string, port: number): Promise<string | null> {
-  return new Promise(resolve => {
-    const server = createServer()
-    server.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.message))
-    server.listen(port, host, () => server.close(() => resolve(null)))
-  })
 }
 
 /** The process id of the hub that holds the data folder and lives, or null. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { permissions, type Permission } from '../core/permissions'
-import { withHub, workspaceIdOf } from './operator'
+import { withNewHub, workspaceIdOf } from './operator'
 import { readConfig, withData, type SettingFlags } from './settings'
 import { readSpan } from './span'
 
@@ -53,7 +53,7 @@ Examples:
 }
 
 async function create(flags: TokenFlags): Promise<string> {
-  return await withHub(readConfig(flags), async hub => {
+  return await withNewHub(readConfig(flags), flags.workspace, async hub => {
     const { createTokenAsOperator } = await import('../access/tokens')
     return await createTokenAsOperator(hub, {
       workspaceId: await workspaceIdOf(hub, flags.workspace),

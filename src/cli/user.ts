@@ -3,7 +3,7 @@ import { roles, type Role } from '../access/tables'
 import type { User } from '../access/users'
 import type { Hub } from '../core/hub'
 import { Failure } from './failure'
-import { byOperator, withHub, workspaceIdOf } from './operator'
+import { byOperator, withHub, withNewHub, workspaceIdOf } from './operator'
 import { readPassword } from './password'
 import { readConfig, withData, type SettingFlags } from './settings'
 
@@ -44,7 +44,7 @@ Examples:
     )
     .action(async (flags: NewUserFlags) => {
       const password = await readPassword(flags.passwordFile)
-      await withHub(readConfig(flags), async hub => {
+      await withNewHub(readConfig(flags), flags.workspace, async hub => {
         const { addUser: add } = await import('../access/users')
         const workspaceId = await workspaceIdOf(hub, flags.workspace)
         const made = await add(

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { BadSetting, type Config } from '../core/config'
@@ -33,10 +34,7 @@ export function listen(app: AnyElysia, config: Config): Listening {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       if (host === '::' && code !== 'EADDRINUSE') return bind(app, '0.0.0.0', port, tls)
-      if (code === 'EADDRINUSE')
-        throw new BadSetting(
-          `BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`,
-        )
+      if (code === 'EADDRINUSE') throw portInUse(host, port)
       throw new BadSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
     }
   }
@@ -59,6 +57,30 @@ export function listen(app: AnyElysia, config: Config): Listening {
     }
   }
 }
+
+/**
+ * Whether the hub could listen where the settings say, asked ahead.
+ * @throws BadSetting as `listen` does
+ */
+export async function checkListen(config: Config): Promise<void> {
+  readTls(config)
+  const { host, port } = config.listen
+  if (port !== 0 && (await tryListen(host, port)) === 'EADDRINUSE') throw portInUse(host, port)
+}
+
+/** The code of the error with which a port cannot be opened, or null. */
+export function tryListen(host: string, port: number): Promise<string | null> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.message))
+    server.listen(port, host, () => server.close(() => resolve(null)))
+  })
+}
+
+const portInUse = (host: string, port: number) =>
+  new BadSetting(
+    `BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`,
+  )
 
 interface Tls {
   cert: string

@@ -4,9 +4,10 @@ import { prepareInstance } from '../access/workspaces'
 import { flushUses } from '../access/last-use'
 import { endWaits } from '../access/long-poll'
 import { hasUsers, setupToken } from '../access/users'
-import { baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
+import { BadSetting, baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
 import { jobsChannel } from '../core/change'
 import { systemClock, type Clock } from '../core/clock'
+import { folderFault, masterKeysFor, wantedMasterKey } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
 import { openPostgres, openSqlite } from '../core/db/store'
 import type { Hub } from '../core/hub'
@@ -14,7 +15,6 @@ import { newId } from '../core/ids'
 import { JobSignal } from '../core/jobs/signal'
 import { Worker } from '../core/jobs/worker'
 import { openLog, type Log } from '../core/log'
-import { loadMasterKey } from '../core/master-key'
 import { systemResolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
 import { makeApp } from './app'
@@ -24,14 +24,15 @@ import { joinHubs, leaveHubs, renewPresence } from './presence'
 import { startTimetable } from './timetable'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
-import { listen } from './listen'
+import { checkListen, listen } from './listen'
 
 /**
  * Opens the database and the keys: what the command line needs, and what a running hub starts from.
  * @throws BadSetting, WrongMasterKey, MigrationRefused
  */
 export async function openHub(config: Config, clock: Clock = systemClock, log: Log = openLog(config.logLevel)): Promise<Hub> {
-  const key = loadMasterKey(masterKeyFile(config), !config.masterKeyFile)
+  checkFolder(config)
+  const key = await masterKeysFor(config)
   if (key.made)
     log.warn(
       { file: masterKeyFile(config) },
@@ -62,6 +63,12 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
   return hub
 }
 
+/** @throws BadSetting when the data folder cannot hold a database */
+function checkFolder(config: Config): void {
+  const fault = config.databaseUrl ? null : folderFault(config.data)
+  if (fault) throw new BadSetting(`BAILIWICK_DATA: ${fault}`)
+}
+
 /** A hub that serves. */
 export interface RunningHub {
   hub: Hub
@@ -73,8 +80,14 @@ export interface RunningHub {
   stop(): Promise<void>
 }
 
-/** Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round. */
+/**
+ * Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round.
+ * @throws BadSetting, WrongMasterKey, MigrationRefused
+ */
 export async function runHub(config: Config, clock: Clock = systemClock): Promise<RunningHub> {
+  checkFolder(config)
+  // What keeps the very first start from serving is found before anything is made.
+  if ((await wantedMasterKey(config)) === null) await checkListen(config)
   const unlock = isPostgres ? () => {} : lockFolder(config.data)
   try {
     const hub = await openHub(config, clock)
