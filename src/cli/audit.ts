@@ -39,7 +39,10 @@ export function addAudit(program: Command, endWith: EndWith): void {
       '\nExamples:\n  bailiwick audit verify --data /var/lib/bailiwick\n  bailiwick audit public-key > audit.pem',
     )
   withData(audit.command('verify').description('Hold the audit log against its hashes, its macs and its signed checkpoints.'))
-    .option('--checkpoint <file>', 'checkpoints that were kept elsewhere (default DATA/audit-checkpoints.ndjson, if there)')
+    .option(
+      '--checkpoint <file>',
+      'checkpoints that were kept elsewhere (default DATA/audit-checkpoints.ndjson, if there); all of them must be in the database too',
+    )
     .option('--public-key <file>', 'public keys in PEM form to check them with, instead of the master key')
     .option('--export <file>', 'an NDJSON export to check instead of the database')
     .option('--json', 'print the findings as JSON')
@@ -47,7 +50,8 @@ export function addAudit(program: Command, endWith: EndWith): void {
       'after',
       `
 Works while the hub runs, and without it: with a copy of the database, the checkpoints and the public key. Without the master key,
-entries behind the last checkpoint are linked but not proven. Exit code 2 when something was found.
+entries behind the last checkpoint are linked but not proven. Exit code 2 when something was found; 3 when nothing was, and no
+checkpoint speaks of any entry of a log, so that a made-up one would look the same.
 
 Examples:
   bailiwick audit verify --data /var/lib/bailiwick
@@ -58,7 +62,7 @@ Examples:
       const verdicts = await verify(flags)
       if (flags.json) console.log(JSON.stringify(verdicts.map(told), null, 2))
       else print(verdicts)
-      endWith(verdicts.some(one => one.findings.length > 0) ? 2 : 0)
+      endWith(verdicts.some(one => one.findings.length > 0) ? 2 : verdicts.some(one => !one.isProven) ? 3 : 0)
     })
   withData(
     audit.command('public-key').description('Print the public key that the checkpoints of the audit log are checked with.'),
@@ -83,19 +87,20 @@ async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
   if (file === null) throw new Failure('--checkpoint: an export is checked with the checkpoints of its hub.')
   const kept = flags.checkpoint !== undefined || existsSync(file) ? read(file, readCheckpoints) : []
   const verdicts: ChainVerdict[] = []
-  const check = ({ chain, entries, counted }: FoundChain, checkpoints: Checkpoint[]) =>
+  const check = ({ chain, entries, counted }: FoundChain, stored?: Checkpoint[]) =>
     verdicts.push(
       checkChain({
         chain,
         entries,
         // One whose signature is wrong is told where its chain is.
-        checkpoints: [...checkpoints, ...kept].filter(one => one.chain === chain),
+        checkpoints: [...(stored ?? []), ...kept].filter(one => one.chain === chain),
+        stored,
         counted,
         publicKeys,
         macKey: own?.macKey ?? null,
       }),
     )
-  if (flags.export !== undefined) for (const one of evidenceOfExport(flags.export)) check(one, [])
+  if (flags.export !== undefined) for (const one of evidenceOfExport(flags.export)) check(one)
   else await evidenceOfDatabase(config, check, kept)
   return verdicts
 }
@@ -121,8 +126,14 @@ function read<T>(file: string, as: (text: string) => T): T {
 }
 
 function print(verdicts: ChainVerdict[]): void {
-  for (const { chain, entries, lastSeq, provenTo, findings } of verdicts) {
+  for (const { chain, entries, lastSeq, provenTo, isProven, findings } of verdicts) {
     const name = chain === '' ? 'installation' : chain
+    if (findings.length === 0 && !isProven) {
+      console.log(
+        `open  ${name}  ${entries} entries, nothing proven: no checkpoint speaks of them, and a made-up log would look so too`,
+      )
+      continue
+    }
     const proven = provenTo >= lastSeq ? 'all proven' : `proven to ${provenTo}, linked to ${lastSeq}`
     console.log(findings.length === 0 ? `ok    ${name}  ${entries} entries, ${proven}` : `FAIL  ${name}  ${entries} entries`)
     for (const { tampering, from, to, says } of findings)
@@ -131,10 +142,11 @@ function print(verdicts: ChainVerdict[]): void {
   if (verdicts.length === 0) console.log('The audit log is empty.')
 }
 
-const told = ({ chain, entries, lastSeq, provenTo, findings }: ChainVerdict) => ({
+const told = ({ chain, entries, lastSeq, provenTo, isProven, findings }: ChainVerdict) => ({
   chain,
   entries,
   last_seq: lastSeq,
+  proven: isProven,
   proven_to: provenTo,
   findings,
 })

@@ -321,6 +321,39 @@ const copyOf = (w: World, seq: number, as: number) => {
   return `insert into audit_entries (id, seq, ${columns}) select 'aud_forged', ${as}, ${columns} from audit_entries where seq = ${seq} and ${of(w)}`
 }
 
+test('checkpoints that were taken out of the database are told, by the file beside it and by a copy elsewhere', async () => {
+  const w = await world()
+  await wrote(w, 2)
+  await signed(w)
+  const elsewhere = await kept(w)
+  expect((await verify(w)).code).toBe(0)
+  await tamper(w.hub, ['delete from audit_checkpoints'])
+  for (const args of [[], elsewhere]) {
+    const found = await verify(w, ...args)
+    expect(found).toMatchObject({ code: 2, kinds: ['deletion'] })
+    expect(found.findings[0].says).toMatch(/^checkpoint \d+ of \S+ is not in the database$/)
+  }
+}, 20_000)
+
+test('a log that no checkpoint speaks of is not called proven', async () => {
+  const w = await world()
+  await wrote(w, 2)
+  const file = join(w.hub.config.data, 'acme.ndjson')
+  writeFileSync(file, (await w.acme.call('GET', '/v1/audit-events/export')).text)
+  await signed(w)
+  const [key, pem, , checkpoints] = await kept(w)
+  const proven = await command(w, 'verify', '--export', file, key!, pem!, '--checkpoint', checkpoints!)
+  expect(proven).toMatchObject({ code: 0 })
+  expect(proven.out).toMatch(/^ok /)
+  const none = join(w.hub.config.data, 'none.ndjson')
+  writeFileSync(none, '')
+  const forged = ['verify', '--export', file, key!, pem!, '--checkpoint', none]
+  const open = await command(w, ...forged)
+  expect(open.code).toBe(3)
+  expect(open.out).toMatch(/^open  \S+  \d+ entries, nothing proven: /)
+  expect(JSON.parse((await command(w, ...forged, '--json')).out)).toMatchObject([{ proven: false, proven_to: 0, findings: [] }])
+}, 20_000)
+
 /** Changes an entry and makes every hash from there anew, with the counter, as anyone can who lacks the master key. */
 async function restamp(w: World, rows: (typeof auditEntries.$inferSelect)[], from: number): Promise<void> {
   let prev = rows[from - 2]!.hash

@@ -10,6 +10,8 @@ export interface ChainEvidence {
   entries: FoundEntry[]
   /** From the database and from the file, in any order, also twice. */
   checkpoints: Checkpoint[]
+  /** Those that the database has, where one is looked at: every one that was signed must be among them. */
+  stored?: readonly Checkpoint[]
   /** The last number that the hub has counted; null for an export. */
   counted: number | null
   publicKeys: readonly KeyObject[]
@@ -23,6 +25,8 @@ export interface ChainVerdict {
   entries: number
   /** Number of the last entry that a checkpoint or a mac vouches for. */
   provenTo: number
+  /** False where nothing vouches for any entry: someone who made up the whole log would leave the same. */
+  isProven: boolean
   lastSeq: number
   findings: Finding[]
 }
@@ -75,8 +79,17 @@ export function checkChain(evidence: ChainEvidence): ChainVerdict {
   }
   if (counted !== null && last > counted && restamped.length === 0 && broken.length === 0)
     findings.push({ tampering: 'insertion', from: counted + 1, to: last, says: 'the hub has not counted it' })
+  findings.push(...takenOut(checkpoints, last, evidence))
   const provenTo = macKey ? last : Math.min(last, lastSigned)
-  return { chain, entries: entries.length, provenTo, lastSeq: last, findings: findings.toSorted((a, b) => a.from - b.from) }
+  const isProven = entries.length === 0 || provenTo >= entries[0]!.entry.seq
+  return {
+    chain,
+    entries: entries.length,
+    provenTo,
+    isProven,
+    lastSeq: last,
+    findings: findings.toSorted((a, b) => a.from - b.from),
+  }
 }
 
 /** The checkpoints that carry a right signature, each once, in their order. One that does not, or is missing between two, is told. */
@@ -103,6 +116,24 @@ function trusted({ chain, checkpoints, publicKeys }: ChainEvidence, findings: Fi
         says: `the checkpoint before number ${one.number} of ${one.time} is missing`,
       })
   return own
+}
+
+/**
+ * Checkpoints up to entry `last` that were signed and kept elsewhere, and are no longer where the hub put them. One that was altered
+ * there is told by its signature, and those behind the end of the log by the truncation.
+ */
+function takenOut(signed: Checkpoint[], last: number, { stored, publicKeys }: ChainEvidence): Finding[] {
+  if (!stored) return []
+  const there = new Set(stored.map(statementHash))
+  const altered = new Set(stored.filter(one => !isSigned(one, publicKeys)).map(one => one.number))
+  return signed
+    .filter(one => one.seq <= last && !there.has(statementHash(one)) && !altered.has(one.number))
+    .map(one => ({
+      tampering: 'deletion',
+      from: one.seq,
+      to: one.seq,
+      says: `checkpoint ${one.number} of ${one.time} is not in the database`,
+    }))
 }
 
 const isVouched = (one: FoundEntry, seq: number, heads: Map<number, Checkpoint>, macKey: Uint8Array | null): boolean =>

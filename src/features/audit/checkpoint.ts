@@ -29,7 +29,7 @@ export interface Checkpoint extends Statement {
   signature: string
 }
 
-/** The purpose of the key, derived from the master key, that signs checkpoints. */
+/** The purpose of the key, derived from the installation's key, that signs checkpoints. */
 export const checkpointPurpose = 'audit-checkpoint'
 
 /** The private key of a 32-byte seed. */
