@@ -41,7 +41,7 @@ export async function hasUsers(read: Reader): Promise<boolean> {
 }
 
 /**
- * The token of the setup link. It follows from the master key, so that every hub of one database prints the same, and it opens
+ * The token of the setup link. It follows from the installation's key, so that every hub of one database prints the same, and it opens
  * nothing once a user exists.
  */
 export async function setupToken(hub: Hub): Promise<string> {

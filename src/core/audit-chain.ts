@@ -59,7 +59,7 @@ export const genesis: Uint8Array = new Uint8Array(32)
 export const entryHash = (prevHash: Uint8Array, entry: ChainedEntry): Uint8Array =>
   sha256(Buffer.concat([prevHash, Buffer.from(canonicalJson(entry), 'utf8')]))
 
-/** The purpose of the key, derived from the master key, that `mac` is made with. */
+/** The purpose of the key, derived from the installation's key, that `mac` is made with. */
 export const macPurpose = 'audit-mac'
 
 /** The keyed tag of an entry's hash: whoever rewrites entries and all hashes after them cannot make it without the master key. */
