@@ -1,4 +1,5 @@
 import { record } from '../core/change'
+import { isStorageFull } from '../core/db/errors'
 import { clientAddress } from '../core/net/client-address'
 import type { Ctx, StoredAnswer } from '../core/ctx'
 import type { AuditContext } from '../core/db/tables'
@@ -171,7 +172,7 @@ export async function serve(
   }
 }
 
-/** An error as the answer that is sent: a Problem as it says, anything else as a 500 that tells nothing of the inside. */
+/** An error as the answer that is sent: a Problem as it says, a full disk as a 503, anything else as a 500 that tells nothing of the inside. */
 export function problemAnswer(
   hub: Hub,
   error: unknown,
@@ -180,7 +181,13 @@ export function problemAnswer(
   clientId: string | null = null,
 ): Response {
   const problem =
-    error instanceof Problem ? error : new Problem('internal_error', 'Something went wrong inside. The log has this request id.')
+    error instanceof Problem
+      ? error
+      : isStorageFull(error)
+        ? new Problem('storage_full', 'The disk of the database is full, and nothing was changed. The operator must make room.', {
+            headers: { 'Retry-After': '30' },
+          })
+        : new Problem('internal_error', 'Something went wrong inside. The log has this request id.')
   if (!(error instanceof Problem)) hub.log.error({ err: error, request_id: id, client_request_id: clientId }, 'a request failed')
   return new Response(JSON.stringify(problemBody(problem, id)), {
     status: problem.status,

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { look, schemaState } from '../core/db/schema-state'
+import { freeBytes, inMebibytes, leastFree } from '../core/disk'
 import { folderFault, missingKey, wantedMasterKey } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
@@ -37,6 +39,7 @@ export async function examine(flags: SettingFlags): Promise<Finding[]> {
   const { listen } = config
   const here = config
   await check('data folder', () => checkFolder(here))
+  await check('disk', () => checkDisk(here))
   await check('master key', () => checkKey(here))
   let reached = false
   await check('database', async () => {
@@ -69,6 +72,18 @@ function checkFolder({ data }: Config) {
   if (fault) return fail(fault)
   if ((statSync(data).mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
   return ok(`${data} can be written.`)
+}
+
+// A day's growth of a busy hub.
+const littleFree = 256 * 1024 * 1024
+
+async function checkDisk({ data }: Config) {
+  let folder = data
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
+  const free = await freeBytes(folder)
+  const says = `The disk of ${folder} has ${inMebibytes(free)} free`
+  if (free < leastFree) return fail(`${says}, and the hub can write nothing: make room.`)
+  return free < littleFree ? warn(`${says}: make room soon.`) : ok(`${says}.`)
 }
 
 async function checkKey(config: Config) {

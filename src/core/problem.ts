@@ -39,6 +39,7 @@ export const problemKinds = {
   interrupted: [500, 'The work was interrupted'],
   not_ready: [503, 'Not ready'],
   overloaded: [503, 'Overloaded'],
+  storage_full: [503, 'Storage is full'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ProblemCode = keyof typeof problemKinds

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { migrations } from '../../migrations/list'
 import { isPostgres } from '../core/db/dialect'
+import { freeBytes, inMebibytes, leastFree } from '../core/disk'
 import { hubs, instanceFacts } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import { hubTimeoutMs, nextRunAt } from '../core/jobs/queue'
@@ -12,7 +13,7 @@ export interface Check {
   status: 'ok' | 'failing'
   detail: string | null
 }
-export type CheckName = 'database' | 'migrations' | 'master_key' | 'jobs' | 'presence'
+export type CheckName = 'database' | 'migrations' | 'master_key' | 'jobs' | 'presence' | 'storage'
 export interface Readiness {
   status: 'ready' | 'not_ready'
   checks: Record<CheckName, Check>
@@ -46,14 +47,15 @@ const longestAnswerMs = 2000
 const longestWaitMs = 30_000
 
 async function examine(hub: Hub, worker: Worker): Promise<Readiness> {
-  const [database, migrated, masterKey, jobs, presence] = await Promise.all([
+  const [database, migrated, masterKey, jobs, presence, storage] = await Promise.all([
     checked(() => databaseAnswers(hub)),
     checked(() => migrationsDone(hub)),
     checked(() => masterKeyFits(hub)),
     checked(() => jobsMove(hub, worker)),
     checked(() => isPresent(hub)),
+    checked(() => hasRoom(hub)),
   ])
-  const checks = { database, migrations: migrated, master_key: masterKey, jobs, presence }
+  const checks = { database, migrations: migrated, master_key: masterKey, jobs, presence, storage }
   return { status: Object.values(checks).every(one => one.status === 'ok') ? 'ready' : 'not_ready', checks }
 }
 
@@ -110,5 +112,17 @@ async function jobsMove(hub: Hub, worker: Worker): Promise<string | null> {
 async function isPresent(hub: Hub): Promise<string | null> {
   const [row] = await hub.read.select({ seenAt: hubs.seenAt }).from(hubs).where(eq(hubs.id, hub.id))
   if (!row) return 'This hub is not entered among the running ones.'
-  return hub.clock.now() - row.seenAt <= hubTimeoutMs ? null : 'This hub has not renewed its presence; others take over its jobs.'
+  return hub.clock.now() - row.seenAt <= hubTimeoutMs
+    ? null
+    : 'This hub could not renew its presence in the database. Other hubs of the database, where there are any, take over its jobs.'
+}
+
+/** What is stored on this machine's disk, and whether the last writes found the disk of the database full, wherever it is. */
+async function hasRoom(hub: Hub): Promise<string | null> {
+  if (hub.store.isFull()) return 'The disk of the database is full, and nothing can be written: make room.'
+  if (hub.config.databaseUrl) return null
+  const free = await freeBytes(hub.config.data)
+  return free < leastFree
+    ? `The disk of the data folder has ${inMebibytes(free)} left, and writes are about to fail: make room.`
+    : null
 }

@@ -120,7 +120,7 @@ const shared: Record<number, Shared> = {
     codes: ['rate_limited'],
   },
   500: { name: 'InternalError', says: 'Something went wrong inside.', headers: [], codes: ['internal_error'] },
-  503: { name: 'Unavailable', says: 'Not able to serve this just now.', headers: ['Retry-After'], codes: [] },
+  503: { name: 'Unavailable', says: 'Not able to serve this just now.', headers: ['Retry-After'], codes: ['storage_full'] },
 }
 
 /** Shared responses by component name, for `#/components/responses`. */
@@ -155,6 +155,7 @@ function applying(spec: Route): number[] {
   else if (spec.path.includes(':')) statuses.push(404)
   if (spec.method !== 'GET' && !spec.rawBody) statuses.push(413, 415)
   if (spec.body) statuses.push(422)
+  if (spec.method !== 'GET' || spec.guard === 'ingest') statuses.push(503)
   // The key is looked at wherever a known caller posts.
   if (guarded && spec.method === 'POST') statuses.push(409, 422)
   if (takesIfMatch(spec)) statuses.push(412)

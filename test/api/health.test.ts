@@ -12,6 +12,7 @@ const everythingWell = {
   master_key: { status: 'ok', detail: null },
   jobs: { status: 'ok', detail: null },
   presence: { status: 'ok', detail: null },
+  storage: { status: 'ok', detail: null },
 }
 
 test('a hub that serves is alive and ready', async () => {
@@ -176,3 +177,29 @@ test('the token of the setting opens the figures from anywhere, and no other doe
 
 /** Requests are counted once their answer is on its way. */
 const answered = () => new Promise(resolve => setImmediate(resolve))
+
+test('a full disk is named: by what is written, and by readiness until there is room again', async () => {
+  const { stranger, acme, hub } = await world()
+  const full = Object.assign(new Error('no room'), hub.config.databaseUrl ? { errno: '53100' } : { code: 'SQLITE_FULL' })
+  const made = await acme.call('POST', '/v1/heartbeats', {
+    name: 'backup',
+    schedule: { kind: 'period', period_seconds: 60, grace_seconds: 10 },
+  })
+  expect(made.status).toBe(201)
+  await expect(record(hub, () => Promise.reject(full))).rejects.toThrow('no room')
+  const { transact } = hub.store
+  hub.store.transact = () => Promise.reject(full)
+  const refused = await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })
+  expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'storage_full', '30'])
+  const ping = await stranger.call('GET', `/ping/${made.body.uuid}`)
+  expect([ping.status, ping.body.code]).toEqual([503, 'storage_full'])
+  expect((await acme.call('GET', '/v1/heartbeats')).status).toBe(200)
+  const answer = await stranger.call('GET', '/readyz')
+  expect(answer.status).toBe(503)
+  expect(answer.body.checks.storage).toEqual({
+    status: 'failing',
+    detail: 'The disk of the database is full, and nothing can be written: make room.',
+  })
+  hub.store.transact = transact
+  expect((await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })).status).toBe(201)
+})

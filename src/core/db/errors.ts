@@ -25,6 +25,11 @@ export function isSerialisationFailure(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
 }
 
+/** The disk of the database is full: SQLITE_FULL, and disk_full of PostgreSQL (Appendix A, class 53). */
+export function isStorageFull(error: unknown): boolean {
+  return ['SQLITE_FULL', '53100'].includes(codeOf(error))
+}
+
 /** PostgreSQL could not do what was asked. Says why in its words; holds neither the statement nor the values that were sent. */
 export class QueryFailed extends Error {
   override name = 'QueryFailed'

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { SQL } from 'bun'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
-import { isSerialisationFailure, withoutValues } from './errors'
+import { isSerialisationFailure, isStorageFull, withoutValues } from './errors'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
 import { insideTransaction, NestedTransaction, once, type Reader, type Transact, type Tx } from './transaction'
@@ -17,6 +17,8 @@ export interface Store {
   listen(channel: string, heard: (payload: string) => void): Promise<void>
   /** PostgreSQL only: announces to every hub that listens. Lost when nobody listens, so it may only be a hint. */
   announce(channel: string, payload: string): Promise<void>
+  /** Whether a write found the disk of the database full within the last seconds. */
+  isFull(): boolean
   close(): Promise<void>
 }
 
@@ -30,7 +32,7 @@ export async function openSqlite(file: string): Promise<Store> {
   const group = new GroupCommit(() => sqliteWriter(file))
   return {
     read: drizzleSqlite(reader) as unknown as Reader,
-    transact: fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn)),
+    ...noticingFull(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
     listen: async () => {},
     announce: async () => {},
     async close() {
@@ -48,7 +50,7 @@ export async function openPostgres(url: string, connections = 10): Promise<Store
   const begin = db.transaction.bind(db) as unknown as Transact
   return {
     read: db as unknown as Reader,
-    transact: fn => once(() => retried(() => begin(tx => fn(discreet(tx))))),
+    ...noticingFull(fn => once(() => retried(() => begin(tx => fn(discreet(tx)))))),
     async listen(channel, heard) {
       await sql.listen(channel, heard)
     },
@@ -56,6 +58,24 @@ export async function openPostgres(url: string, connections = 10): Promise<Store
       await sql`select pg_notify(${channel}, ${payload})`
     },
     close: () => sql.close({ timeout: 5 }),
+  }
+}
+
+// A hub writes once a second at least. What only reads succeeds on a full disk too, so a success tells nothing.
+const fullForMs = 3000
+
+function noticingFull(transact: Transact): Pick<Store, 'transact' | 'isFull'> {
+  let fullAt = Number.NEGATIVE_INFINITY
+  return {
+    isFull: () => performance.now() - fullAt < fullForMs,
+    async transact(fn) {
+      try {
+        return await transact(fn)
+      } catch (error) {
+        if (isStorageFull(error)) fullAt = performance.now()
+        throw error
+      }
+    },
   }
 }
 
