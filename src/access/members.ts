@@ -13,7 +13,7 @@ import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { withdrawInvitations } from './invitation-rows'
 import type { MemberPatch, MemberView } from './member-shapes'
-import { holdMembers, refuseAbove, refuseGift, refuseLastOwner } from './ranks'
+import { holdMembers, refuseAbove, refuseGift, refuseLastOperator, refuseLastOwner } from './ranks'
 import { memberships, roles, sessions, tokens, users } from './tables'
 
 // A statement takes only so many parameters.
@@ -83,7 +83,8 @@ export function updateMember(ctx: Ctx, userId: string, patch: MemberPatch): Prom
  * Takes somebody out of the workspace: what they do next is refused, sessions that were last here end, and invitations they
  * made are withdrawn. API tokens they made belong to the workspace and stay, unless they are to be revoked too, with all that those
  * made in turn.
- * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for the last owner
+ * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for the last owner, and for
+ * the last operator
  */
 export async function removeMember(ctx: Ctx, userId: string, options: { revokeTokens: boolean }): Promise<void> {
   const { workspaceId } = ctx
@@ -92,6 +93,7 @@ export async function removeMember(ctx: Ctx, userId: string, options: { revokeTo
     requireMatch(ctx, row)
     await refuseAbove(tx, ctx, row.role)
     if (row.role === 'owner') await refuseLastOwner(tx, workspaceId, userId)
+    await refuseLastOperator(tx, userId)
     const before = await memberView(tx, row)
     await tx.delete(memberships).where(isMember(ctx, userId))
     await tx.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.workspaceId, workspaceId)))

@@ -118,3 +118,24 @@ export async function ownedAlone(read: Reader, userId: string): Promise<string[]
   const alone = await Promise.all(owned.map(one => isLastOwner(read, one.id, userId)))
   return owned.filter((_, place) => alone[place]).map(one => one.name)
 }
+
+/** Whether nobody else can sign in as operator of the installation. False of somebody who cannot themself. */
+export async function isLastOperator(read: Reader, userId: string): Promise<boolean> {
+  // Whoever belongs to no workspace signs in to nothing.
+  const able = await read
+    .selectDistinct({ id: users.id })
+    .from(users)
+    .innerJoin(memberships, eq(memberships.userId, users.id))
+    .where(and(eq(users.isOperator, true), isNull(users.disabledAt)))
+  return able.length === 1 && able[0]!.id === userId
+}
+
+/** Holds a removal from a workspace to what it leaves. @throws Problem 409 for the only membership of the last operator who can sign in */
+export async function refuseLastOperator(tx: Tx, userId: string): Promise<void> {
+  if (!(await isLastOperator(tx, userId))) return
+  const [left] = await tx.select({ n: count() }).from(memberships).where(eq(memberships.userId, userId))
+  if (left!.n <= 1)
+    throw conflict(
+      'This is the last operator who can sign in, and belongs to no other workspace; make somebody else an operator first.',
+    )
+}

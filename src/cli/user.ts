@@ -85,7 +85,7 @@ Examples:
     })
 
   withData(user.command('disable').description('Keep a person from signing in; their sessions end at once.').argument('<email>'))
-    .option('--force', 'even if a workspace is left without an owner who can sign in')
+    .option('--force', 'even if a workspace is left without an owner who can sign in, or the installation without an operator')
     .addHelpText(
       'after',
       '\nExamples:\n  bailiwick user disable ada@example.com\n  bailiwick user disable ada@example.com --force',
@@ -94,7 +94,7 @@ Examples:
       await withHub(readConfig(flags), async hub => {
         const { setDisabled } = await import('../access/users')
         const found = await userOf(hub, email)
-        await warnOfLastOwner(hub, found, flags.force ?? false)
+        await warnOfLast(hub, found, flags.force ?? false)
         await setDisabled(hub, found, true, byOperator)
         console.log(`${email} is disabled.`)
       })
@@ -111,14 +111,19 @@ Examples:
     })
 }
 
-/** @throws Failure without --force when workspaces are left that nobody can manage */
-async function warnOfLastOwner(hub: Hub, user: User, force: boolean): Promise<void> {
-  const { ownedAlone } = await import('../access/ranks')
-  const left = (await ownedAlone(hub.read, user.id)).join(', ')
-  if (left === '') return
-  const warning = `${user.email} is the last owner who can sign in of: ${left}.`
-  if (!force) throw new Failure(`${warning} Make somebody else an owner first, or disable them all the same with --force.`)
-  console.error(`Warning: ${warning}`)
+/** @throws Failure without --force when workspaces are left that nobody can manage, or the installation */
+async function warnOfLast(hub: Hub, user: User, force: boolean): Promise<void> {
+  const { isLastOperator, ownedAlone } = await import('../access/ranks')
+  const owned = (await ownedAlone(hub.read, user.id)).join(', ')
+  const warnings = [
+    ...(owned === '' ? [] : [`${user.email} is the last owner who can sign in of: ${owned}. Make somebody else an owner first`]),
+    ...((await isLastOperator(hub.read, user.id))
+      ? [`${user.email} is the last operator who can sign in. Make another with bailiwick user create --operator first`]
+      : []),
+  ]
+  if (warnings.length === 0) return
+  if (!force) throw new Failure(`${warnings.join('.\n')}, or disable them all the same with --force.`)
+  for (const warning of warnings) console.error(`Warning: ${warning.slice(0, warning.indexOf('. Make') + 1)}`)
 }
 
 async function userOf(hub: Hub, email: string): Promise<User> {

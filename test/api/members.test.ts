@@ -3,6 +3,7 @@ import { roles, type Role } from '../../src/access/tables'
 import { addUser, setDisabled } from '../../src/access/users'
 import { permissions } from '../../src/core/permissions'
 import { addPerson, person, signedIn } from '../support/people'
+import { runSource } from '../support/command'
 import { callerWith, world } from '../support/world'
 
 const by = {
@@ -150,6 +151,40 @@ test('the last owner who can sign in is neither demoted nor removed', async () =
   await setDisabled(w.hub, second, false, by)
   expect((await call('DELETE', path)).status).toBe(204)
 })
+
+test('the last operator who can sign in is not removed from where alone they can, whatever their role, and disabled by force alone', async () => {
+  const w = await world()
+  const { acme } = w
+  await addPerson(w.hub, acme.workspaceId, 'owner', 'olga@example.com')
+  const ada = await addPerson(w.hub, acme.workspaceId, 'owner', 'ada@example.com', true)
+  const remove = (id: string) => acme.call('DELETE', `/v1/members/${id}`)
+  expect((await acme.call('PATCH', `/v1/members/${ada.id}`, { role: 'member' })).status).toBe(200)
+  const refused = await remove(ada.id)
+  expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
+  expect(refused.body.detail).toContain('last operator who can sign in')
+
+  const { config } = w.hub
+  const disable = (...more: string[]) =>
+    runSource(['user', 'disable', 'ada@example.com', ...more], {
+      BAILIWICK_DATA: config.data,
+      BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
+      BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
+    })
+  expect(await disable()).toEqual({
+    code: 1,
+    out: '',
+    err: 'ada@example.com is the last operator who can sign in. Make another with bailiwick user create --operator first, or disable them all the same with --force.\n',
+  })
+  const second = await addPerson(w.hub, acme.workspaceId, 'member', 'mia@example.com', true)
+  expect((await remove(second.id)).status).toBe(204)
+  // She belongs to no workspace any more, and signs in to nothing.
+  expect((await remove(ada.id)).status).toBe(409)
+  expect(await disable('--force')).toMatchObject({
+    code: 0,
+    err: 'Warning: ada@example.com is the last operator who can sign in.\n',
+  })
+  expect((await remove(ada.id)).status).toBe(204)
+}, 20_000)
 
 test('of two owners who remove each other at once, one stays', async () => {
   const w = await world()

@@ -296,15 +296,16 @@ describe('users from the command line', () => {
     expect(await signIn('another horse battery')).toBe(201)
 
     const alone = 'ada@example.com is the last owner who can sign in of: default.'
+    const operator = 'ada@example.com is the last operator who can sign in.'
     expect(await here.run(['user', 'disable', 'ada@example.com'])).toMatchObject({
       code: 1,
-      err: `${alone} Make somebody else an owner first, or disable them all the same with --force.\n`,
+      err: `${alone} Make somebody else an owner first.\n${operator} Make another with bailiwick user create --operator first, or disable them all the same with --force.\n`,
     })
     expect(await signIn('another horse battery')).toBe(201)
     expect(await here.run(['user', 'disable', 'ada@example.com', '--force'])).toMatchObject({
       code: 0,
       out: 'ada@example.com is disabled.\n',
-      err: `Warning: ${alone}\n`,
+      err: `Warning: ${alone}\nWarning: ${operator}\n`,
     })
     expect(await signIn('another horse battery')).toBe(401)
     expect((await here.run(['user', 'enable', 'ada@example.com'])).code).toBe(0)

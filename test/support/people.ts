@@ -9,11 +9,11 @@ export const password = 'correct horse battery'
 export const origin = 'http://localhost:8484'
 
 /** A person in a workspace, named by the part of the e-mail before the @. */
-export const addPerson = (hub: Hub, workspaceId: string, role: Role, email: string): Promise<User> =>
+export const addPerson = (hub: Hub, workspaceId: string, role: Role, email: string, isOperator = false): Promise<User> =>
   addUser(
     hub,
     'account.user.create',
-    { email, name: email.split('@')[0]!, password, role, workspaceId, isOperator: false },
+    { email, name: email.split('@')[0]!, password, role, workspaceId, isOperator },
     { actor: systemActor('test'), context: jobContext },
   )
 
