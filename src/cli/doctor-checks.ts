@@ -9,6 +9,7 @@ import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
 import { pidFileOf } from '../hub/folder-lock'
 import { tryListen } from '../hub/listen'
+import { checkTls, readTls } from '../hub/tls-files'
 import { failureText } from './failure'
 import { readConfig, type SettingFlags } from './settings'
 
@@ -52,6 +53,7 @@ export async function examine(flags: SettingFlags): Promise<Finding[]> {
     await check('failed jobs', () => checkJobs(here))
     await check('clock', () => checkClock(here))
   }
+  await check('certificate', () => checkCertificate(here))
   await check('port', () => checkPort(here, listen.host, listen.port))
   return findings
 }
@@ -153,6 +155,20 @@ async function checkClock(config: Config) {
       `A hub wrote the time ${instant(Number(row!.last))}, and here it is ${instant(now)}: set the clock, for example with NTP.`,
     )
   return ok(`It is ${instant(now)}.`)
+}
+
+// Let's Encrypt renews 30 days ahead; what is this close was forgotten.
+const soonMs = 14 * 24 * 3_600_000
+
+function checkCertificate(config: Config) {
+  const files = readTls(config)
+  if (!files) return ok('HTTPS is not served directly.')
+  const { validToDate, validFromDate } = checkTls(config, files)
+  const [now, from, to] = [systemClock.now(), validFromDate.getTime(), validToDate.getTime()]
+  if (now >= to) return fail(`${config.tlsCert} ran out at ${instant(to)}: put a renewed one there.`)
+  if (now < from) return fail(`${config.tlsCert} is valid from ${instant(from)} on only, and here it is ${instant(now)}.`)
+  const says = `${config.tlsCert} is valid until ${instant(to)}`
+  return to - now < soonMs ? warn(`${says}: renew it.`) : ok(`${says}.`)
 }
 
 async function checkPort(config: Config, host: string, port: number) {

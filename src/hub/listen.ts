@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { BadSetting, type Config } from '../core/config'
-import { sha256Hex } from '../core/crypto'
 import type { Log } from '../core/log'
+import { checkTls, readTls, type TlsFiles } from './tls-files'
 
 // Above the API's own limit of 1 MiB, so that the API answers with a problem and not Bun with an empty 413.
 const largestRequest = 8 * 1024 * 1024
@@ -22,7 +21,7 @@ export interface Listening {
  */
 export function listen(app: AnyElysia, config: Config): Listening {
   const { host, port } = config.listen
-  let tls = readTls(config)
+  let tls = usableTls(config)
   const server = open()
   // A server that was stopped no longer knows where it was.
   const [ownHost, ownPort] = [server.hostname!, server.port!]
@@ -43,6 +42,11 @@ export function listen(app: AnyElysia, config: Config): Listening {
     if (!tls) return
     const found = readTls(config)!
     if (found.fingerprint === tls.fingerprint) return
+    try {
+      checkTls(config, found)
+    } catch (error) {
+      return refuse(error, found, log)
+    }
     const old = app.server as Server<unknown>
     // Bun cannot change the certificate of an open port: the port is closed and opened again, which takes about a millisecond.
     void old.stop()
@@ -52,9 +56,14 @@ export function listen(app: AnyElysia, config: Config): Listening {
       log.info({ certificate: config.tlsCert }, 'the renewed certificate is in use')
     } catch (error) {
       bind(app, ownHost, ownPort, tls)
-      log.error({ err: error, certificate: config.tlsCert }, 'the renewed certificate cannot be used; the old one stays')
-      tls = { ...tls, fingerprint: found.fingerprint }
+      refuse(error, found, log)
     }
+  }
+
+  /** Told once for what the files hold now. */
+  function refuse(error: unknown, found: TlsFiles, log: Log): void {
+    log.error({ err: error, certificate: config.tlsCert }, 'the renewed certificate cannot be used; the old one stays')
+    tls = { ...tls!, fingerprint: found.fingerprint }
   }
 }
 
@@ -63,7 +72,7 @@ export function listen(app: AnyElysia, config: Config): Listening {
  * @throws BadSetting as `listen` does
  */
 export async function checkListen(config: Config): Promise<void> {
-  readTls(config)
+  usableTls(config)
   const { host, port } = config.listen
   if (port !== 0 && (await tryListen(host, port)) === 'EADDRINUSE') throw portInUse(host, port)
 }
@@ -82,23 +91,13 @@ const portInUse = (host: string, port: number) =>
     `BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`,
   )
 
-interface Tls {
-  cert: string
-  key: string
-  fingerprint: string
+function usableTls(config: Config): TlsFiles | null {
+  const tls = readTls(config)
+  if (tls) checkTls(config, tls)
+  return tls
 }
 
-function readTls(config: Config): Tls | null {
-  if (!config.tlsCert || !config.tlsKey) return null
-  try {
-    const [cert, key] = [readFileSync(config.tlsCert, 'utf8'), readFileSync(config.tlsKey, 'utf8')]
-    return { cert, key, fingerprint: sha256Hex(cert + key) }
-  } catch (error) {
-    throw new BadSetting(`BAILIWICK_TLS_CERT: the certificate or its key cannot be read (${(error as Error).message}).`)
-  }
-}
-
-function bind(app: AnyElysia, hostname: string, port: number, tls: Tls | null): Server<unknown> {
+function bind(app: AnyElysia, hostname: string, port: number, tls: TlsFiles | null): Server<unknown> {
   // Elysia would share the port with any other process that asks for it, and a second hub would take half of the requests.
   app.listen({
     hostname,

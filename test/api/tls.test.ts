@@ -7,6 +7,7 @@ import { Elysia } from 'elysia'
 import { loadConfig } from '../../src/core/config'
 import { openLog } from '../../src/core/log'
 import { listen } from '../../src/hub/listen'
+import { inFolder, runSource } from '../support/command'
 
 const fixtures = join(import.meta.dir, '../fixtures/tls')
 const fingerprint = (port: number) =>
@@ -54,3 +55,43 @@ test('a renewed certificate is used without a restart, and a broken one is not',
     rmSync(folder, { recursive: true })
   }
 })
+
+const of = (name: string) => join(fixtures, name)
+const noCertificate = of('make.sh')
+
+test.each([
+  ['/nowhere/cert', of('loopback.key'), /^BAILIWICK_TLS_CERT: the file cannot be read .*\/nowhere\/cert/],
+  [of('loopback.pem'), '/nowhere/key', /^BAILIWICK_TLS_KEY: the file cannot be read .*\/nowhere\/key/],
+  [noCertificate, noCertificate, /^BAILIWICK_TLS_CERT: \S+make\.sh holds no certificate in PEM form\.$/],
+  [of('loopback.pem'), noCertificate, /^BAILIWICK_TLS_KEY: \S+make\.sh holds no private key in PEM form/],
+  [of('loopback.pem'), of('two-names.key'), /^BAILIWICK_TLS_KEY: \S+two-names\.key is not the key of the first certificate in /],
+])(
+  'files that HTTPS cannot be served with are named by their setting: %s, %s',
+  (cert, key, sentence) =>
+    inFolder(async folder => {
+      const env = { BAILIWICK_TLS_CERT: cert, BAILIWICK_TLS_KEY: key, BAILIWICK_DATA: join(folder, 'data') }
+      const { code, out, err } = await runSource(['serve', '--listen', '127.0.0.1:0'], env)
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err.trimEnd()).toMatch(sentence)
+      const doctor = await runSource(['doctor', '--listen', '127.0.0.1:0'], env)
+      expect(doctor.code).toBe(1)
+      const says = /^fail +certificate +(.*)$/m.exec(doctor.out)?.[1]
+      expect(says).toMatch(sentence)
+      expect(() => listen(new Elysia(), loadConfig({ listen: '127.0.0.1:0' }, env))).toThrow(sentence)
+    }),
+  20_000,
+)
+
+test(
+  'doctor tells until when a certificate is valid',
+  () =>
+    inFolder(async folder => {
+      const doctor = async (name: string) => {
+        const env = { BAILIWICK_TLS_CERT: of(`${name}.pem`), BAILIWICK_TLS_KEY: of(`${name}.key`), BAILIWICK_DATA: folder }
+        return (await runSource(['doctor', '--listen', '127.0.0.1:0'], env)).out
+      }
+      expect(await doctor('loopback')).toMatch(/^ok +certificate +\S+ is valid until \d{4}-/m)
+      expect(await doctor('expired')).toMatch(/^fail +certificate +\S+ ran out at \d{4}-\S+: put a renewed one there\.$/m)
+    }),
+  20_000,
+)
