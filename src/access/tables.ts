@@ -10,6 +10,8 @@ export type PlanLimits = {
   deliveries_per_minute: number | null
   tokens: number | null
   heartbeats: number | null
+  dns_zones: number | null
+  dns_records: number | null
   concurrent_requests_per_token: number | null
   delivery_log_days: number | null
   event_feed_days: number | null

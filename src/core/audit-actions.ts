@@ -1,6 +1,7 @@
 import { accountActions } from './audit-actions/account'
 import { actionActions } from './audit-actions/actions'
 import { auditStreamActions } from './audit-actions/audit-streams'
+import { dnsActions } from './audit-actions/dns'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
 import { noticeActions } from './audit-actions/notices'
@@ -13,6 +14,7 @@ const entries = [
   ...accountActions,
   ...actionActions,
   ...auditStreamActions,
+  ...dnsActions,
   ...heartbeatActions,
   ...noticeActions,
   ...peopleActions,

@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
+import { DnsFormatError } from './dns/format-error'
+import { lowerName, parseName } from './dns/name'
 import { parseRange, type AddressRange } from './net/address'
 
 /** Thrown for a setting that cannot be used; the message is the plain sentence the operator sees. */
@@ -98,6 +100,12 @@ export const settings = {
     'closed',
     'Who may make a login of their own: closed (who the operator invited), invitation (who was invited to a workspace) or open (anyone).',
     oneOf('closed', 'invitation', 'open'),
+  ),
+  dnsNameservers: setting(
+    'BAILIWICK_DNS_NAMESERVERS',
+    null,
+    'Comma-separated names of the name servers that new zones get as NS records; `ns1` of each zone itself when unset.',
+    readNames,
   ),
   pingBodyLimit: setting(
     'BAILIWICK_PING_BODY_LIMIT',
@@ -225,6 +233,19 @@ function readRanges(text: string): AddressRange[] {
       if (!range) throw new Error(`'${part}' is neither an IP address nor a CIDR range.`)
       return range
     })
+}
+
+/** Names of hosts as they are in DNS: absolute, in lower case. */
+function readNames(text: string): string[] {
+  return text.split(',').map(part => {
+    try {
+      const name = lowerName(parseName(part.trim(), '.'))
+      if (name !== '.' && !name.includes('*')) return name
+    } catch (error) {
+      if (!(error instanceof DnsFormatError)) throw error
+    }
+    throw new Error(`'${part.trim()}' is not the name of a name server, such as ns1.example.net.`)
+  })
 }
 
 function readCount(least: number, most: number) {

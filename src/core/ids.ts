@@ -47,6 +47,7 @@ export type IdPrefix =
   | 'aus'
   | 'hub'
   | 'ntc'
+  | 'rrset'
 
 /** A TypeID (specification 0.3.0): prefix, underscore, a UUIDv7 as 26 characters of lower-case Crockford base32. */
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`

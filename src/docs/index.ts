@@ -5,6 +5,7 @@ import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
+import dns from './dns.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
@@ -37,6 +38,7 @@ export const pages: readonly Page[] = [
   page('tokens', tokens),
   page('people', people),
   page('plans', plans),
+  page('dns', dns),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
   page('notices', notices),

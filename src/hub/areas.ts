@@ -7,6 +7,7 @@ import { workspaceRoutes } from '../access/workspace-routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
+import { dnsRoutes } from '../features/dns/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
@@ -25,6 +26,7 @@ export const apiAreas: readonly AnyElysia[] = [
   workspaceRoutes,
   deprecationRoutes,
   limitRoutes,
+  dnsRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

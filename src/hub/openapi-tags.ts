@@ -1,5 +1,6 @@
 /** Every tag of the API description, in the order it is shown. An area names one of them. */
 export const tags: readonly { name: string; description: string }[] = [
+  { name: 'DNS', description: 'Zones and their records.' },
   { name: 'Heartbeats', description: 'Scheduled jobs that ping; a missing ping raises an alert.' },
   { name: 'Ingest', description: 'What customers’ own tools call, each with the credential of one source.' },
   { name: 'Webhooks', description: 'Endpoints that are told of events, and the log of deliveries.' },

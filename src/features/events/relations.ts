@@ -1,6 +1,8 @@
 import type { Ctx } from '../../core/ctx'
 import type { Permission } from '../../core/permissions'
 import { relationTo, rowsById, type Relation, type Relations } from '../../core/relation'
+import { zoneListing } from '../dns/zones'
+import { zoneViews } from '../dns/views'
 import { heartbeatListing, heartbeatSeenBy } from '../heartbeats/heartbeats'
 import { endpointListing, endpointSeenBy } from '../webhooks/endpoints'
 import { eventListing, eventView, readableKinds } from './list'
@@ -18,6 +20,11 @@ const readers: readonly Reader[] = [
     prefix: 'hb_',
     permission: 'monitoring.read',
     read: async (ctx, ids) => Promise.all((await rowsById(ctx, heartbeatListing, ids)).map(row => heartbeatSeenBy(ctx, row))),
+  },
+  {
+    prefix: 'zone_',
+    permission: 'dns.read',
+    read: async (ctx, ids) => await zoneViews(ctx.hub.read, await rowsById(ctx, zoneListing, ids)),
   },
   {
     prefix: 'whe_',

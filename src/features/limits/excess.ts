@@ -10,6 +10,7 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import type { NoticeDraft } from '../../core/notices'
+import { countZones } from '../dns/zones'
 import { countHeartbeats } from '../heartbeats/heartbeats'
 import { countEndpoints } from '../webhooks/endpoints'
 import { fitEndpoints } from '../webhooks/plan-pause'
@@ -23,6 +24,7 @@ const graceMs = 14 * 86_400_000
 const counts = {
   tokens: countTokens,
   heartbeats: countHeartbeats,
+  dns_zones: countZones,
   webhook_endpoints: countEndpoints,
 } as const satisfies Partial<Record<keyof PlanLimits, (read: Reader, workspaceId: string) => Promise<number>>>
 type Counted = keyof typeof counts

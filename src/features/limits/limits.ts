@@ -5,6 +5,7 @@ import { countTokens } from '../../access/tokens'
 import { limitNames, type LimitName } from '../../access/workspace-shapes'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
+import { countZones } from '../dns/zones'
 import { countHeartbeats } from '../heartbeats/heartbeats'
 import { countEndpoints } from '../webhooks/endpoints'
 import { deliveriesOfMinute } from '../webhooks/workspace-pace'
@@ -42,6 +43,7 @@ const usages: Partial<Record<LimitName, (ctx: Ctx, max: number | null) => Usage 
     max === null ? { used: null } : deliveriesOfMinute(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now()),
   tokens: async ctx => ({ used: await countTokens(ctx.hub.read, ctx.workspaceId) }),
   heartbeats: async ctx => ({ used: await countHeartbeats(ctx.hub.read, ctx.workspaceId) }),
+  dns_zones: async ctx => ({ used: await countZones(ctx.hub.read, ctx.workspaceId) }),
   webhook_endpoints: async ctx => ({ used: await countEndpoints(ctx.hub.read, ctx.workspaceId) }),
 }
 

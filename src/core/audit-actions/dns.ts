@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox'
+import { auditAction } from './entry'
+
+const zone = ['zone']
+const record = ['record', 'zone']
+const recordShown = { type: 'A', name: 'www', ttl: 300, content: '192.0.2.10' }
+const counts = {
+  serial: Type.Integer(),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  deleted: Type.Integer(),
+}
+
+export const dnsActions = [
+  auditAction({
+    action: 'dns.zone.create',
+    number: 'DN001',
+    description: 'A DNS zone was made.',
+    targets: zone,
+    changes: 'answer',
+    example: { before: {}, after: { name: 'example.com', status: 'active' } },
+  }),
+  auditAction({
+    action: 'dns.zone.update',
+    number: 'DN002',
+    description: 'A DNS zone was edited, but for its records.',
+    targets: zone,
+    changes: 'answer',
+    example: { before: { status: 'active' }, after: { status: 'paused' } },
+  }),
+  auditAction({
+    action: 'dns.zone.delete',
+    number: 'DN003',
+    description: 'A DNS zone was deleted, with its records.',
+    targets: zone,
+    changes: { of: 'dns.zone.create' },
+    example: { before: { name: 'example.com' }, after: {} },
+  }),
+  auditAction({
+    action: 'dns.record.create',
+    number: 'DN004',
+    description: 'A DNS record was made.',
+    targets: record,
+    changes: 'answer',
+    example: { before: {}, after: recordShown },
+  }),
+  auditAction({
+    action: 'dns.record.update',
+    number: 'DN005',
+    description: 'A DNS record was edited.',
+    targets: record,
+    changes: 'answer',
+    example: { before: { content: '192.0.2.10' }, after: { content: '192.0.2.20' } },
+  }),
+  auditAction({
+    action: 'dns.record.delete',
+    number: 'DN006',
+    description: 'A DNS record was deleted.',
+    targets: record,
+    changes: { of: 'dns.record.create' },
+    example: { before: recordShown, after: {} },
+  }),
+  auditAction({
+    action: 'dns.rrsets.replace',
+    number: 'DN007',
+    description: 'Records of a zone were replaced by name and type; which ones, the event tells.',
+    targets: zone,
+    changes: { members: counts },
+    example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
+  }),
+  auditAction({
+    action: 'dns.record.bulk',
+    number: 'DN008',
+    description: 'Many changes of DNS records at once were refused; those that are made have entries of their own.',
+    targets: [],
+  }),
+] as const

@@ -1,0 +1,130 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { rdataOfFields } from '../../core/dns/rdata'
+import { counters } from '../../core/db/tables'
+import type { Reader } from '../../core/db/transaction'
+import { dnsRecords, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
+import { absoluteOf, originOf } from './zone-names'
+
+/** Woken in this process when a zone changed (core/topics.ts). Other processes look at {@link zoneChangesAfter}. */
+export const zonesTopic = 'dns.zones'
+
+/** Name of the counter that numbers changes of zones. */
+export const changesCounter = 'dns.zones'
+
+/** A zone as it is served. Names are absolute with the dot, in lower case. */
+export interface PublishedZone {
+  id: string
+  name: string
+  serial: number
+  /** The SOA record with its serial; negative answers live for `minimum` seconds at most (RFC 2308 section 3). */
+  soa: { ttl: number; rdata: Uint8Array; minimum: number }
+  /** All but the SOA, in no order. */
+  rrsets: PublishedRrset[]
+}
+
+export interface PublishedRrset {
+  name: string
+  type: string
+  /** Seconds. */
+  ttl: number
+  rdata: Uint8Array[]
+}
+
+/** The zones that are served, in the order of their ids. */
+export async function listPublishedZones(read: Reader): Promise<{ id: string; name: string; serial: number }[]> {
+  const rows = await read
+    .select({ id: dnsZones.id, name: dnsZones.name, serial: dnsZones.serial })
+    .from(dnsZones)
+    .where(eq(dnsZones.status, 'active'))
+    .orderBy(asc(dnsZones.id))
+  return rows.map(row => ({ ...row, name: originOf(row.name) }))
+}
+
+/**
+ * Changes behind a number, oldest first: what a name server asks for each second, and when {@link zonesTopic} is woken. Numbers
+ * grow in the order of commits and a zone has its last one alone. A zone that is gone or paused is among them: reading it gives null.
+ * @param after the number of the last change that was read, 0 for all
+ */
+export async function zoneChangesAfter(
+  read: Reader,
+  after: number,
+  limit = 1000,
+): Promise<{ number: number; zoneId: string; name: string }[]> {
+  const rows = await read
+    .select()
+    .from(dnsZoneChanges)
+    .where(gt(dnsZoneChanges.number, after))
+    .orderBy(asc(dnsZoneChanges.number))
+    .limit(limit)
+  return rows.map(row => ({ ...row, name: originOf(row.name) }))
+}
+
+/** The number of the last change; what is read after this was asked is at least as new. */
+export async function lastZoneChange(read: Reader): Promise<number> {
+  const [row] = await read.select({ value: counters.value }).from(counters).where(eq(counters.name, changesCounter))
+  return row?.value ?? 0
+}
+
+/** A zone with all its records, read as of one serial; null when it is gone, or not served. */
+export async function readPublishedZone(read: Reader, zoneId: string): Promise<PublishedZone | null> {
+  for (;;) {
+    const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
+    if (!zone || zone.status !== 'active') return null
+    const rrsets = await readRrsets(read, zone)
+    // Every change moves the version, so the same one before and after means that none came between.
+    const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
+    if (again?.version !== zone.version) continue
+    return {
+      id: zone.id,
+      name: originOf(zone.name),
+      serial: zone.serial,
+      soa: { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum },
+      rrsets,
+    }
+  }
+}
+
+/** The value of the SOA record. */
+export const soaRdata = (zone: typeof dnsZones.$inferSelect): Uint8Array =>
+  rdataOfFields(
+    'SOA',
+    {
+      mname: zone.soaMname,
+      rname: zone.soaRname,
+      serial: zone.serial,
+      refresh: zone.soaRefresh,
+      retry: zone.soaRetry,
+      expire: zone.soaExpire,
+      minimum: zone.soaMinimum,
+    },
+    null,
+  )
+
+const recordsAtOnce = 5000
+
+async function readRrsets(read: Reader, zone: { id: string; name: string }): Promise<PublishedRrset[]> {
+  const found = new Map<string, PublishedRrset>()
+  for (let after = ''; ;) {
+    const rows = await read
+      .select({
+        id: dnsRecords.id,
+        rrsetId: dnsRecords.rrsetId,
+        name: dnsRecords.name,
+        type: dnsRecords.type,
+        ttl: dnsRrsets.ttl,
+        rdata: dnsRecords.rdata,
+      })
+      .from(dnsRecords)
+      .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
+      .where(and(eq(dnsRecords.zoneId, zone.id), gt(dnsRecords.id, after)))
+      .orderBy(asc(dnsRecords.id))
+      .limit(recordsAtOnce)
+    for (const row of rows) {
+      const rrset = found.get(row.rrsetId)
+      if (rrset) rrset.rdata.push(row.rdata)
+      else found.set(row.rrsetId, { name: absoluteOf(row.name, zone.name), type: row.type, ttl: row.ttl, rdata: [row.rdata] })
+    }
+    if (rows.length < recordsAtOnce) return [...found.values()]
+    after = rows.at(-1)!.id
+  }
+}

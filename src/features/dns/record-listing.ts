@@ -1,0 +1,190 @@
+import { Type } from '@sinclair/typebox'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { Ctx } from '../../core/ctx'
+import { toAscii } from '../../core/dns/name'
+import { DnsFormatError } from '../../core/dns/format-error'
+import { listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../core/list'
+import { reaches } from '../../core/narrowing'
+import { badParameter } from '../../core/query'
+import type { Page } from '../../core/shapes'
+import type { DnsRecordView } from './record-shapes'
+import { contentKeyLength, contentKeyOf } from './record-values'
+import { dnsRecords, dnsZones, recordSources } from './tables'
+import { recordViews } from './views'
+import type { RecordRow } from './zone-changes'
+import { reversedName } from './zone-names'
+
+type Place = (value: unknown) => SQL
+
+/** A filter as it was given: the whole text, or its beginning. */
+interface Pattern {
+  text: string
+  isPrefix: boolean
+}
+
+const patternRule = 'must have "*" at its end alone.'
+
+/** @throws Problem 400 */
+function patternOf(parameter: string, value: string): Pattern {
+  const isPrefix = value.endsWith('*')
+  const text = isPrefix ? value.slice(0, -1) : value
+  if (text.includes('*')) throw badParameter(parameter, patternRule)
+  return { text, isPrefix }
+}
+
+/** The names that a filter means: one of them, those that begin so, or those below a name. `*` alone is the wildcard itself. */
+function namePattern(value: string): Pattern & { below: boolean } {
+  const text = asciiName(value.toLowerCase())
+  if (text === '*' || text === '') return { text: text || '@', isPrefix: false, below: false }
+  if (text.startsWith('*.') && !text.slice(2).includes('*')) return { text: text.slice(2), isPrefix: true, below: true }
+  return { ...patternOf('name', text), below: false }
+}
+
+function asciiName(text: string): string {
+  try {
+    return toAscii(text)
+  } catch (error) {
+    if (error instanceof DnsFormatError) throw badParameter('name', `${error.rule}.`)
+    throw error
+  }
+}
+
+/** Equal to a text, or at least it and before every text that does not begin with it. */
+function fits(column: SQLiteColumn, { text, isPrefix }: Pattern, place: Place): SQL {
+  if (!isPrefix) return sql`${column} = ${place(text)}`
+  // Only printable ASCII is in these columns but for content, where nothing is beyond the last character of Unicode.
+  return sql`(${column} >= ${place(text)} and ${column} < ${place(`${text}\u{10ffff}`)})`
+}
+
+const patternFilter = (given: {
+  parameter: string
+  maxLength: number
+  description: string
+  where(value: string, place: Place): SQL
+}): Filter => ({
+  schema: Type.String({ minLength: 1, maxLength: given.maxLength, description: given.description }),
+  where: (value, place) => given.where(value as string, place),
+  variant: value => {
+    const text = value as string
+    return text.startsWith('*.') ? 'below' : text.endsWith('*') && text !== '*' ? 'prefix' : 'whole'
+  },
+})
+
+const filters: Record<string, Filter> = {
+  type: {
+    schema: Type.String({ pattern: '^[A-Za-z0-9]{1,20}$', 'x-rule': 'must be a record type.', description: 'Only this type.' }),
+    where: (value, place) => sql`${dnsRecords.type} = ${place((value as string).toUpperCase())}`,
+  },
+  name: patternFilter({
+    parameter: 'name',
+    maxLength: 255,
+    description:
+      'Only this name within its zone (`@` is the apex), those that begin so (`www*`), or those below a name (`*.dev`). ' +
+      'A pattern makes the order that of names, unless `sort` is given.',
+    where(value, place) {
+      const pattern = namePattern(value)
+      if (!pattern.below) return fits(dnsRecords.name, pattern, place)
+      return fits(dnsRecords.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
+    },
+  }),
+  content: patternFilter({
+    parameter: 'content',
+    maxLength: contentKeyLength,
+    description: `Only this value, or those that begin so (\`192.0.2.*\`), whatever their case, by their first ${contentKeyLength} characters. Of TXT it is the text.`,
+    where: (value, place) => fits(dnsRecords.contentKey, keyPattern('content', value), place),
+  }),
+  q: patternFilter({
+    parameter: 'q',
+    maxLength: 100,
+    description: 'Only those whose name or value is this text, or begins so (`mail*`).',
+    where(value, place) {
+      const pattern = keyPattern('q', value)
+      return sql`(${fits(dnsRecords.name, pattern, place)} or ${fits(dnsRecords.contentKey, pattern, place)})`
+    },
+  }),
+  source: wordsFilter(dnsRecords.source, recordSources, 'Only those that came from there.'),
+}
+
+function keyPattern(parameter: string, value: string): Pattern {
+  const pattern = patternOf(parameter, value)
+  return { ...pattern, text: contentKeyOf(pattern.text) }
+}
+
+/** The records of all zones of a workspace. */
+export const recordListing: Listing<RecordRow> = {
+  name: 'dns-records',
+  table: dnsRecords as never,
+  id: dnsRecords.id,
+  idOf: row => row.id,
+  owner: dnsRecords.workspaceId,
+  narrowedBy: dnsRecords.zoneId,
+  defaultSort: '-id',
+  mostItems: 1000,
+  filters,
+  sorts: {
+    name: { column: dnsRecords.name, read: row => row.name },
+    name_reversed: { column: dnsRecords.nameReversed, read: row => row.nameReversed },
+    content: { column: dnsRecords.contentKey, read: row => row.contentKey },
+  },
+}
+
+/** The records of one zone. */
+const zoneRecordListing: Listing<RecordRow> = { ...recordListing, name: 'dns-zone-records', owner: dnsRecords.zoneId }
+
+// Orders that only patterns ask for are not offered.
+const offered = { ...recordListing, sorts: { name: recordListing.sorts.name! } }
+
+/** Parameters of the list of a zone. */
+export const zoneRecordQuery = listQuery(offered)
+/** Parameters of the list of all zones. */
+export const recordQuery = listQuery({
+  ...offered,
+  filters: {
+    zone: {
+      schema: Type.String({ minLength: 1, maxLength: 253, description: 'Only those of this zone, by its id or its name.' }),
+      where: () => sql`1 = 1`,
+    },
+    ...filters,
+  },
+})
+
+/** Records of all zones, or of the one that the query names. */
+export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Promise<Page<DnsRecordView>> {
+  const { zone, ...rest } = query
+  if (zone === undefined) return await shown(ctx, recordListing, rest)
+  const word = (zone as string).toLowerCase().replace(/\.$/, '')
+  const [row] = await ctx.hub.read
+    .select({ id: dnsZones.id })
+    .from(dnsZones)
+    .where(
+      and(eq(dnsZones.workspaceId, ctx.workspaceId), word.startsWith('zone_') ? eq(dnsZones.id, word) : eq(dnsZones.name, word)),
+    )
+  // A zone that is not there, or not to be seen, has no records.
+  return await shown(ctx, zoneRecordListing, rest, row && reaches(ctx, row.id) ? row.id : 'none')
+}
+
+/** Records of one zone. @param zoneId which the caller was found to own */
+export const listZoneRecords = (ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<DnsRecordView>> =>
+  shown(ctx, zoneRecordListing, query, zoneId)
+
+async function shown(
+  ctx: Ctx,
+  listing: Listing<RecordRow>,
+  query: Record<string, unknown>,
+  owner?: string,
+): Promise<Page<DnsRecordView>> {
+  const ordered = query.sort === undefined ? { ...query, ...orderOf(query) } : query
+  const page = await listPage(ctx, listing, ordered, row => row, owner)
+  return { ...page, data: await recordViews(ctx.hub.read, page.data) }
+}
+
+/** The order in which the index that finds a pattern has its rows: in any other, all that fits would have to be sorted for each page. */
+function orderOf({ name, content }: Record<string, unknown>): { sort: string[] } | {} {
+  if (typeof name === 'string') {
+    const pattern = namePattern(name)
+    if (pattern.isPrefix) return { sort: [pattern.below ? 'name_reversed' : 'name'] }
+  }
+  if (typeof content === 'string' && content.endsWith('*')) return { sort: ['content'] }
+  return {}
+}

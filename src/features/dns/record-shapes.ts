@@ -1,0 +1,176 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { TTL_MAX } from '../../core/dns/ttl'
+import { editable, Expanded, Line, ListOf, Nullable, Shape, Words } from '../../core/shapes'
+import { recordSources } from './tables'
+import { Zone } from './zone-shapes'
+
+const recordType = Type.String({
+  minLength: 1,
+  maxLength: 20,
+  pattern: '^[A-Za-z0-9]+$',
+  'x-rule': 'must be a record type such as A or TXT, or TYPE and its number.',
+  description: 'Record type, or `TYPE` and its number (RFC 3597).',
+})
+const recordName = Type.String({
+  maxLength: 1024,
+  description:
+    'Name within the zone, `@` for the apex. With a dot at the end it is absolute; Unicode becomes A-labels. `*` may be its first label.',
+})
+const ttl = Type.Integer({
+  minimum: 0,
+  maximum: TTL_MAX,
+  description: 'Time to live in seconds; one for all records of a name and type.',
+})
+const content = Type.String({
+  maxLength: 300_000,
+  description:
+    'The value as in a zone file. Names in it: with a dot at the end, or of several labels, absolute; of one label, below the zone. ' +
+    'A TXT that does not begin with a quotation mark is the text itself.',
+})
+const fields = Type.Object(
+  {},
+  {
+    additionalProperties: true,
+    description:
+      'The value by the names of its parts, which depend on the type: `{"preference": 10, "exchange": "mail.example.com."}`.',
+  },
+)
+const comment = Line({ maxLength: 500, description: 'A note for people, on all records of the name and type.' })
+
+const example = {
+  id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g',
+  zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
+  zone: 'example.com',
+  type: 'MX',
+  name: '@',
+  fqdn: 'example.com',
+  unicode_fqdn: 'example.com',
+  ttl: 3600,
+  content: '10 mail.example.com.',
+  fields: { preference: 10, exchange: 'mail.example.com.' },
+  value: null,
+  synced: true,
+  source: 'api',
+  comment: '',
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
+}
+
+export const DnsRecord = Shape(
+  {
+    id: Type.String({ description: 'Identifier; stays when value, TTL or name change.' }),
+    zone_id: Type.String({ description: 'The zone it is in.' }),
+    zone: Type.String({ description: 'Name of the zone.' }),
+    type: Type.String({ description: 'Record type.' }),
+    name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+    fqdn: Type.String({ description: 'Whole name, without the dot at the end.' }),
+    unicode_fqdn: Type.String({ description: 'Whole name as people read it.' }),
+    ttl: Type.Integer({ description: 'Time to live in seconds.' }),
+    content: Type.String({ description: 'The value as in a zone file, in one spelling, names absolute.' }),
+    fields,
+    value: Nullable(Type.String(), {
+      description: 'Of TXT: the text, its strings joined. Null for other types and for what is no UTF-8.',
+    }),
+    synced: Type.Boolean({ description: 'Whether it is served as it is kept here.' }),
+    source: Words(recordSources, { description: 'Where it came from.' }),
+    comment,
+    ...editable,
+    expanded: Expanded({ zone: Zone }),
+  },
+  { $id: 'DnsRecord', description: 'A DNS record.', examples: [example] },
+)
+export const DnsRecordList = ListOf(DnsRecord)
+
+const value = { content: Type.Optional(content), fields: Type.Optional(fields) }
+
+export const DnsRecordInput = Shape(
+  {
+    type: recordType,
+    name: recordName,
+    ...value,
+    ttl: Type.Optional(ttl),
+    comment: Type.Optional(comment),
+  },
+  {
+    $id: 'DnsRecordInput',
+    description: 'A record to make, with its value as `content` or as `fields`.',
+    examples: [{ type: 'A', name: 'www', content: '192.0.2.10', ttl: 300 }],
+  },
+)
+
+export const DnsRecordPatch = Shape(
+  {
+    name: Type.Optional(recordName),
+    ...value,
+    ttl: Type.Optional(ttl),
+    comment: Type.Optional(Nullable(comment)),
+  },
+  {
+    $id: 'DnsRecordPatch',
+    description: 'What of a record is to change. TTL and comment are of all records of its name and type.',
+    examples: [{ content: '192.0.2.20' }],
+  },
+)
+
+export const mostRrsets = 1000
+const mostValues = 5000
+
+export const RrsetsInput = Shape(
+  {
+    rrsets: Type.Array(
+      Shape({
+        name: recordName,
+        type: recordType,
+        ttl: Type.Optional(ttl),
+        comment: Type.Optional(comment),
+        records: Type.Array(Shape(value), {
+          maxItems: mostValues,
+          description: 'All values it is to have, each as `content` or as `fields`; none removes it.',
+        }),
+      }),
+      { minItems: 1, maxItems: mostRrsets, description: 'Each name and type once.' },
+    ),
+  },
+  {
+    $id: 'DnsRrsetsInput',
+    description: 'How records are to be, by name and type.',
+    examples: [
+      {
+        rrsets: [
+          { name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.10' }, { content: '192.0.2.11' }] },
+          { name: 'old', type: 'CNAME', records: [] },
+        ],
+      },
+    ],
+  },
+)
+
+const tally = (description: string) => Type.Integer({ minimum: 0, description })
+export const changed = {
+  zone_id: Type.String({ description: 'The zone.' }),
+  serial: Type.Integer({ description: 'Its serial now; what it was when nothing changed.' }),
+  created: tally('Records that were made.'),
+  updated: tally('Records whose value or TTL changed.'),
+  deleted: tally('Records that were removed.'),
+}
+const changedExample = { zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }
+
+export const RrsetsChanged = Shape(
+  {
+    ...changed,
+    records: Type.Array(DnsRecord, { description: 'The records of the names and types in the request, as they are now.' }),
+  },
+  {
+    $id: 'DnsRrsetsChanged',
+    description: 'What became of the records.',
+    examples: [{ ...changedExample, records: [example] }],
+  },
+)
+
+export type DnsRecordView = Static<typeof DnsRecord>
+export type DnsRecordInput = Static<typeof DnsRecordInput>
+export type DnsRecordPatch = Static<typeof DnsRecordPatch>
+export type RrsetsInput = Static<typeof RrsetsInput>
+export type RrsetsChanged = Static<typeof RrsetsChanged>

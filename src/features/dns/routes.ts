@@ -1,0 +1,179 @@
+import { area, route } from '../../access/route'
+import { listQuery } from '../../core/list'
+import { listRecords, recordQuery, zoneRecordQuery } from './record-listing'
+import { createRecord, deleteRecord, getRecord, listRecordsOf, recordRelations, updateRecord } from './records'
+import { DnsRecord, DnsRecordInput, DnsRecordList, DnsRecordPatch, RrsetsChanged, RrsetsInput } from './record-shapes'
+import { replaceRrsets } from './rrsets'
+import { Zone, ZoneInput, ZoneList, ZonePatch } from './zone-shapes'
+import { createZone, deleteZone, getZone, listZones, updateZone, zoneListing } from './zones'
+
+const read = 'dns.read'
+const write = 'dns.write'
+
+export const dnsRoutes = area('dns', 'DNS', [
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones',
+    guard: read,
+    operationId: 'listZones',
+    summary: 'List zones',
+    description: 'DNS zones of the workspace.',
+    query: listQuery(zoneListing),
+    answer: ZoneList,
+    run: (ctx, { query }) => listZones(ctx, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones',
+    guard: write,
+    action: 'dns.zone.create',
+    operationId: 'createZone',
+    summary: 'Create a zone',
+    description:
+      'Makes a zone that the hub serves, with its SOA and its NS records. Where the NS records name something within the zone that ' +
+      'was not asked for, the address of the hub is added as glue. A name is one zone in the whole installation.',
+    body: ZoneInput,
+    status: 201,
+    answer: Zone,
+    problems: ['plan_limit_reached', 'already_exists'],
+    run: (ctx, { body }) => createZone(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id',
+    guard: read,
+    operationId: 'getZone',
+    summary: 'Read a zone',
+    description: 'A zone with its serial and the members of its SOA.',
+    answer: Zone,
+    run: (ctx, { params }) => getZone(ctx, params.id!),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/dns/zones/:id',
+    guard: write,
+    action: 'dns.zone.update',
+    operationId: 'updateZone',
+    summary: 'Edit a zone',
+    description: 'Changes members (JSON merge patch, RFC 7396). A zone that is `paused` is kept, and not served.',
+    body: ZonePatch,
+    answer: Zone,
+    run: (ctx, { params, body }) => updateZone(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/dns/zones/:id',
+    guard: write,
+    action: 'dns.zone.delete',
+    operationId: 'deleteZone',
+    summary: 'Delete a zone',
+    description: 'Removes a zone with its records; it is served no more.',
+    status: 204,
+    run: (ctx, { params }) => deleteZone(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/records',
+    guard: read,
+    operationId: 'listDnsRecords',
+    summary: 'List DNS records',
+    description: 'Records of all zones of the workspace, or of one of them. A page costs the same however deep it is.',
+    query: recordQuery,
+    expands: recordRelations,
+    answer: DnsRecordList,
+    run: (ctx, { query }) => listRecords(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/records',
+    guard: read,
+    operationId: 'listZoneRecords',
+    summary: 'List the records of a zone',
+    description: 'Records of a zone but for its SOA, which is a member of the zone.',
+    query: zoneRecordQuery,
+    answer: DnsRecordList,
+    run: (ctx, { params, query }) => listRecordsOf(ctx, params.id!, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/records',
+    guard: write,
+    action: 'dns.record.create',
+    operationId: 'createDnsRecord',
+    summary: 'Create a DNS record',
+    description:
+      'Adds a value to a name and type. It is served once this is answered. Records of one name and type have one TTL: without `ttl` ' +
+      'it is theirs, and for the first of them that of the zone. What breaks a rule of DNS is a 422 that names member, rule and RFC.',
+    body: DnsRecordInput,
+    status: 201,
+    addsTo: '/v1/dns/records',
+    answer: DnsRecord,
+    problems: ['plan_limit_reached'],
+    run: (ctx, { params, body }) => createRecord(ctx, params.id!, body),
+  }),
+  route({
+    method: 'PUT',
+    path: '/v1/dns/zones/:id/rrsets',
+    guard: write,
+    action: 'dns.rrsets.replace',
+    operationId: 'replaceRrsets',
+    summary: 'Replace records by name and type',
+    description:
+      'Makes the records of each name and type in the request as they are given there, all of them or none; what is not named stays. ' +
+      'A CNAME becomes an address and back in one request so. Records whose value stays keep their ids. If-Match is held against the ' +
+      'version of the zone.',
+    body: RrsetsInput,
+    answer: RrsetsChanged,
+    problems: ['plan_limit_reached'],
+    run: (ctx, { params, body }) => replaceRrsets(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/records/:id',
+    guard: read,
+    narrowed: 'verb',
+    operationId: 'getDnsRecord',
+    summary: 'Read a DNS record',
+    description: 'A record with its value as text and as fields.',
+    expands: recordRelations,
+    answer: DnsRecord,
+    run: (ctx, { params }) => getRecord(ctx, params.id!),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/dns/records/:id',
+    guard: write,
+    narrowed: 'verb',
+    action: 'dns.record.update',
+    operationId: 'updateDnsRecord',
+    summary: 'Edit a DNS record',
+    description:
+      'Changes members (JSON merge patch, RFC 7396). The type stays; the id stays too, whatever changes. `ttl` and `comment` change ' +
+      'for all records of the name and type.',
+    body: DnsRecordPatch,
+    answer: DnsRecord,
+    run: (ctx, { params, body }) => updateRecord(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/dns/records/:id',
+    guard: write,
+    narrowed: 'verb',
+    action: 'dns.record.delete',
+    operationId: 'deleteDnsRecord',
+    summary: 'Delete a DNS record',
+    description: 'Removes a record. The last NS of the apex stays.',
+    status: 204,
+    problems: ['validation_failed'],
+    run: (ctx, { params }) => deleteRecord(ctx, params.id!),
+  }),
+  {
+    path: '/v1/dns/records/bulk',
+    operationId: 'bulkDnsRecords',
+    summary: 'Create, edit and delete DNS records',
+    description: 'Many records at once; `id` of a `create` is that of the zone.',
+    action: 'dns.record.bulk',
+    of: 'DnsRecord',
+    operations: { create: 'createDnsRecord', update: 'updateDnsRecord', delete: 'deleteDnsRecord' },
+  },
+])

@@ -1,0 +1,94 @@
+import { change } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import { requireMatch } from '../../core/if-match'
+import { invalid, type FieldProblem } from '../../core/problem'
+import { originOfCaller, type RecordChange } from './changed-event'
+import type { RrsetsChanged, RrsetsInput } from './record-shapes'
+import { typeOf } from './record-values'
+import { readValue } from './records'
+import type { WantedRrset } from './rrset-rules'
+import { ruleKept } from './rule-problems'
+import { recordView } from './views'
+import { changeZone, rrsetKey, rrsetsAt, zoneHeld, type Rrset, type ZoneRow } from './zone-changes'
+import { recordNameOf } from './zone-names'
+import { sourceOf, zoneTarget } from './zones'
+
+/**
+ * Makes records of a zone by name and type as they are given, all or none; records whose value stays keep their ids.
+ * @throws Problem 404, 412, 422, 403 `plan_limit_reached`
+ */
+export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput): Promise<RrsetsChanged> {
+  return await change(ctx, 'dns.rrsets.replace', async tx => {
+    const zone = await zoneHeld(tx, ctx, zoneId)
+    requireMatch(ctx, zone)
+    const named = namesIn(input, zone)
+    const names = named.map(one => one.name)
+    const existing = await rrsetsAt(tx, zone.id, names)
+    const wanted = input.rrsets.map((one, place) =>
+      wantedOf(one, place, named[place]!, zone, existing.get(rrsetKey(named[place]!))),
+    )
+    const made = await changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: originOfCaller(ctx) })
+    const after = await rrsetsAt(tx, zone.id, names)
+    const rrsets = named.flatMap(one => after.get(rrsetKey(one)) ?? [])
+    const counts = countsOf(made.changes)
+    return {
+      result: {
+        zone_id: zone.id,
+        serial: made.zone.serial,
+        ...counts,
+        records: rrsets.flatMap(({ row, records }) => records.map(record => recordView(record, row, zone))),
+      },
+      target: zoneTarget(zone),
+      before: { serial: zone.serial },
+      after: { serial: made.zone.serial, ...counts },
+      events: made.events,
+      wakes: made.wakes,
+    }
+  })
+}
+
+/** How many records of a set of changes were made, edited and removed. */
+export const countsOf = (changes: readonly RecordChange[]) => ({
+  created: changes.filter(one => one.action === 'created').length,
+  updated: changes.filter(one => one.action === 'updated').length,
+  deleted: changes.filter(one => one.action === 'deleted').length,
+})
+
+/** Names and types in their one spelling. @throws Problem 422, also for one that is named twice */
+function namesIn(input: RrsetsInput, zone: ZoneRow): { name: string; type: string }[] {
+  const seen = new Map<string, number>()
+  const problems: FieldProblem[] = []
+  const named = input.rrsets.map((one, place) => {
+    const pointer = `#/rrsets/${place}`
+    const type = ruleKept(`${pointer}/type`, () => typeOf(one.type))
+    const name = ruleKept(`${pointer}/name`, () => recordNameOf(one.name, zone.name))
+    const before = seen.get(rrsetKey({ name, type }))
+    if (before !== undefined)
+      problems.push({ pointer, code: 'not_unique', detail: `must not name ${type} of ${name} again: it is #/rrsets/${before}.` })
+    seen.set(rrsetKey({ name, type }), place)
+    return { name, type }
+  })
+  if (problems.length > 0) throw invalid(problems.slice(0, 20))
+  return named
+}
+
+function wantedOf(
+  given: RrsetsInput['rrsets'][number],
+  place: number,
+  { name, type }: { name: string; type: string },
+  zone: ZoneRow,
+  existing: Rrset | undefined,
+): WantedRrset {
+  const pointer = `#/rrsets/${place}`
+  return {
+    name,
+    type,
+    ttl: given.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
+    comment: given.comment ?? existing?.row.comment ?? '',
+    values: given.records.map((one, at) => ({
+      ...readValue(type, one, zone, `${pointer}/records/${at}`),
+      pointer: `${pointer}/records/${at}`,
+    })),
+    pointer,
+  }
+}

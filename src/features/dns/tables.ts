@@ -1,0 +1,120 @@
+import { workspaces } from '../../access/tables'
+import { bytes, int, text, time } from '../../core/db/columns'
+import { index, table, uniqueIndex } from '../../core/db/dialect'
+
+export const zoneStatuses = ['active', 'paused'] as const
+export const recordSources = ['manual', 'api', 'template', 'dynamic', 'import', 'acme'] as const
+export type RecordSource = (typeof recordSources)[number]
+
+export const dnsZones = table(
+  'dns_zones',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    // In A-labels and lower case, without the dot at the end.
+    name: text('name').notNull(),
+    unicodeName: text('unicode_name').notNull(),
+    status: text('status', { enum: [...zoneStatuses] }).notNull(),
+    // Seconds, of records that are made without a TTL.
+    defaultTtl: int('default_ttl').notNull(),
+    // Names as in rdata: absolute, with the dot.
+    soaMname: text('soa_mname').notNull(),
+    soaRname: text('soa_rname').notNull(),
+    soaTtl: int('soa_ttl').notNull(),
+    soaRefresh: int('soa_refresh').notNull(),
+    soaRetry: int('soa_retry').notNull(),
+    soaExpire: int('soa_expire').notNull(),
+    soaMinimum: int('soa_minimum').notNull(),
+    // A number of RFC 1982: it follows every change of what is served.
+    serial: int('serial').notNull(),
+    // Kept with each change: counting a million of them for a limit would take as long as reading them.
+    recordCount: int('record_count').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    // The name server has one zone of a name, whoever owns it.
+    uniqueIndex('dns_zones_name').on(t.name),
+    index('dns_zones_workspace').on(t.workspaceId, t.id),
+    index('dns_zones_by_name').on(t.workspaceId, t.name, t.id),
+  ],
+)
+
+/** What has one TTL and is replaced as one: the records of a name and type (RFC 2181 section 5). */
+export const dnsRrsets = table(
+  'dns_rrsets',
+  {
+    id: text('id').primaryKey(),
+    zoneId: text('zone_id')
+      .notNull()
+      .references(() => dnsZones.id, { onDelete: 'cascade' }),
+    // Below the zone, in lower case; `@` is the apex.
+    name: text('name').notNull(),
+    type: text('type').notNull(),
+    ttl: int('ttl').notNull(),
+    source: text('source', { enum: [...recordSources] }).notNull(),
+    comment: text('comment').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('dns_rrsets_name').on(t.zoneId, t.name, t.type)],
+)
+
+/** The values of rrsets. Each has what lists filter by, so that a page is one walk along one index, however deep. */
+export const dnsRecords = table(
+  'dns_records',
+  {
+    id: text('id').primaryKey(),
+    rrsetId: text('rrset_id')
+      .notNull()
+      .references(() => dnsRrsets.id, { onDelete: 'cascade' }),
+    workspaceId: text('workspace_id').notNull(),
+    zoneId: text('zone_id').notNull(),
+    name: text('name').notNull(),
+    // Labels from the right, for filters by the end of a name: `api.dev` is `dev.api`.
+    nameReversed: text('name_reversed').notNull(),
+    type: text('type').notNull(),
+    source: text('source', { enum: [...recordSources] }).notNull(),
+    // In the one presentation form; of TXT the text itself, for what is searched: lower case, cut (record-values.ts).
+    content: text('content').notNull(),
+    contentKey: text('content_key').notNull(),
+    // The name that the value leads to, absolute and in lower case; null for types without one.
+    target: text('target'),
+    rdata: bytes('rdata').notNull(),
+    // Of the canonical rdata (RFC 4034 section 6.2): by it values are equal.
+    rdataHash: text('rdata_hash').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    uniqueIndex('dns_records_rdata').on(t.rrsetId, t.rdataHash),
+    index('dns_records_workspace').on(t.workspaceId, t.id),
+    index('dns_records_type').on(t.workspaceId, t.type, t.id),
+    index('dns_records_name').on(t.workspaceId, t.name, t.id),
+    index('dns_records_name_reversed').on(t.workspaceId, t.nameReversed, t.id),
+    index('dns_records_content').on(t.workspaceId, t.contentKey, t.id),
+    index('dns_records_source').on(t.workspaceId, t.source, t.id),
+    index('dns_records_zone').on(t.zoneId, t.id),
+    index('dns_records_zone_type').on(t.zoneId, t.type, t.id),
+    index('dns_records_zone_name').on(t.zoneId, t.name, t.id),
+    index('dns_records_zone_name_reversed').on(t.zoneId, t.nameReversed, t.id),
+    index('dns_records_zone_content').on(t.zoneId, t.contentKey, t.id),
+    index('dns_records_zone_target').on(t.zoneId, t.target),
+  ],
+)
+
+/** The last change of each zone, numbered in the order of commits over all zones: how name servers learn what to read again. */
+export const dnsZoneChanges = table(
+  'dns_zone_changes',
+  {
+    zoneId: text('zone_id').primaryKey(),
+    number: int('number').notNull(),
+    name: text('name').notNull(),
+  },
+  t => [uniqueIndex('dns_zone_changes_number').on(t.number)],
+)

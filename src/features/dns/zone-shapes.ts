@@ -1,0 +1,102 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { TTL_MAX } from '../../core/dns/ttl'
+import { editable, ListOf, Nullable, Shape, Words } from '../../core/shapes'
+import { zoneStatuses } from './tables'
+
+/** The only provider there is: the zone is served by the hub itself. */
+export const builtin = 'builtin'
+
+const seconds = (description: string, maximum = TTL_MAX) => Type.Integer({ minimum: 0, maximum, description })
+const DnsName = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
+
+const soa = {
+  mname: DnsName('The name server that changes are made on, with the dot at the end.'),
+  rname: DnsName('Whom to write to: a mailbox as a name, or as an e-mail address.'),
+  ttl: seconds('TTL of the SOA record itself.'),
+  refresh: seconds('How often secondaries ask for changes.'),
+  retry: seconds('How soon they ask again when that failed.'),
+  expire: seconds('How long they answer without having reached the primary.'),
+  minimum: seconds('How long it may be remembered that a name or type is not there (RFC 2308).'),
+}
+
+const status = Words(zoneStatuses, { description: '`paused`: kept, and not served.' })
+const default_ttl = seconds('TTL in seconds of records that are made without one.')
+
+const example = {
+  id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
+  name: 'example.com',
+  unicode_name: 'example.com',
+  status: 'active',
+  provider_id: builtin,
+  nameservers: ['ns1.example.com'],
+  serial: 7,
+  default_ttl: 3600,
+  soa: {
+    mname: 'ns1.example.com.',
+    rname: 'hostmaster.example.com.',
+    ttl: 3600,
+    refresh: 3600,
+    retry: 600,
+    expire: 1_209_600,
+    minimum: 300,
+  },
+  record_count: 12,
+  synced: true,
+  version: 7,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:05:00.000Z',
+}
+
+export const Zone = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    name: Type.String({ description: 'Name in A-labels, without the dot at the end.' }),
+    unicode_name: Type.String({ description: 'Name as people read it.' }),
+    status,
+    provider_id: Words([builtin], { description: 'Where it is served: `builtin` is the name server inside the hub.' }),
+    nameservers: Type.Array(Type.String(), { description: 'What the NS records of its apex name.' }),
+    serial: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Of the SOA: follows every change (RFC 1982).' }),
+    default_ttl,
+    soa: Shape(soa, { description: 'The SOA record but for its serial.' }),
+    record_count: Type.Integer({ minimum: 0, description: 'Records in it, without the SOA.' }),
+    synced: Type.Boolean({ description: 'Whether what is served is what is kept here.' }),
+    ...editable,
+    version: Type.Integer({ minimum: 1, description: 'Grows with each change of the zone or its records; part of the ETag.' }),
+  },
+  { $id: 'Zone', description: 'A DNS zone.', examples: [example] },
+)
+export const ZoneList = ListOf(Zone)
+
+const optional = <T extends Record<string, ReturnType<typeof Type.Integer> | ReturnType<typeof DnsName>>>(members: T) =>
+  Type.Partial(Type.Object(members), { additionalProperties: false, description: 'Members of the SOA record.' })
+
+export const ZoneInput = Shape(
+  {
+    name: DnsName('Name, in Unicode or A-labels.'),
+    provider_id: Type.Optional(Words([builtin], { description: '`builtin` when absent.' })),
+    nameservers: Type.Optional(
+      Type.Array(DnsName('Name of a name server, with or without the dot at the end.'), {
+        minItems: 1,
+        maxItems: 13,
+        description: 'What its NS records are to name; without, those of the installation.',
+      }),
+    ),
+    default_ttl: Type.Optional(default_ttl),
+    soa: Type.Optional(optional(soa)),
+  },
+  { $id: 'ZoneInput', description: 'A zone to make.', examples: [{ name: 'example.com' }] },
+)
+
+export const ZonePatch = Shape(
+  {
+    status: Type.Optional(status),
+    default_ttl: Type.Optional(Nullable(default_ttl)),
+    soa: Type.Optional(optional(soa)),
+  },
+  { $id: 'ZonePatch', description: 'What of a zone is to change.', examples: [{ soa: { minimum: 60 } }] },
+)
+
+export type ZoneView = Static<typeof Zone>
+export type ZoneInput = Static<typeof ZoneInput>
+export type ZonePatch = Static<typeof ZonePatch>

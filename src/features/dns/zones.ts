@@ -1,0 +1,192 @@
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { refuseOverLimit } from '../../access/plans'
+import { limitsChanged } from '../../access/limit-changes'
+import { target } from '../../core/audit'
+import { change } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import { violation } from '../../core/db/errors'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { newId } from '../../core/ids'
+import { requireMatch } from '../../core/if-match'
+import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { notFound, Problem } from '../../core/problem'
+import type { Page } from '../../core/shapes'
+import { changedEvent, originOfCaller } from './changed-event'
+import { firstRrsets, soaColumns } from './new-zone'
+import { zonesTopic } from './publish'
+import { ruleKept } from './rule-problems'
+import { dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
+import { zoneView, zoneViews } from './views'
+import { changeZone, tellServers, zoneHeld, type ZoneRow } from './zone-changes'
+import { unicodeOf, zoneNameOf } from './zone-names'
+import type { ZoneInput, ZonePatch, ZoneView } from './zone-shapes'
+
+export const zoneListing: Listing<ZoneRow> = {
+  name: 'dns-zones',
+  table: dnsZones as never,
+  id: dnsZones.id,
+  idOf: row => row.id,
+  owner: dnsZones.workspaceId,
+  defaultSort: '-id',
+  filters: {
+    name: textFilter(dnsZones.name, 'Only the one with this name, in A-labels.', { maxLength: 253 }),
+    status: wordsFilter(dnsZones.status, zoneStatuses, 'Only those of these statuses.'),
+    q: searchFilter([dnsZones.name, dnsZones.unicodeName], 'Only those whose name holds this text.'),
+    ...timeFilters('created_at', dnsZones.createdAt),
+    ...timeFilters('updated_at', dnsZones.updatedAt),
+  },
+  sorts: {
+    name: { column: dnsZones.name, read: row => row.name },
+    created_at: { column: dnsZones.createdAt, read: row => row.createdAt },
+    updated_at: { column: dnsZones.updatedAt, read: row => row.updatedAt },
+  },
+}
+
+const defaultTtl = 3600
+
+export async function listZones(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ZoneView>> {
+  const page = await listPage(ctx, zoneListing, query, row => row)
+  return { ...page, data: await zoneViews(ctx.hub.read, page.data) }
+}
+
+/** @throws Problem 404 */
+export const getZone = async (ctx: Ctx, id: string): Promise<ZoneView> =>
+  await zoneView(ctx.hub.read, await zoneOf(ctx.hub.read, ctx, id))
+
+/** @throws Problem 404 */
+export async function zoneOf(read: Reader, ctx: Ctx, id: string): Promise<ZoneRow> {
+  const [row] = await read
+    .select()
+    .from(dnsZones)
+    .where(and(eq(dnsZones.id, id), eq(dnsZones.workspaceId, ctx.workspaceId)))
+  if (!row) throw notFound('zone')
+  return row
+}
+
+/**
+ * Makes a zone with its SOA and its NS records, and glue where they are within it.
+ * @throws Problem 422, 409 `already_exists`, 403 `plan_limit_reached`
+ */
+export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> {
+  const name = ruleKept('#/name', () => zoneNameOf(input.name))
+  const first = firstRrsets(ctx.hub, name, input)
+  const soa = soaColumns({ mname: first.nameservers[0]!, rname: `hostmaster.${name}.` }, input.soa ?? {}, name)
+  try {
+    return await change(ctx, 'dns.zone.create', async tx => {
+      await refuseOverLimit(tx, ctx, 'dns_zones', () => countZones(tx, ctx.workspaceId))
+      await refuseBelowAnother(tx, ctx, name)
+      const now = ctx.hub.clock.now()
+      const [row] = await tx
+        .insert(dnsZones)
+        .values({
+          id: newId('zone'),
+          workspaceId: ctx.workspaceId,
+          name,
+          unicodeName: unicodeOf(name),
+          status: 'active',
+          defaultTtl: input.default_ttl ?? defaultTtl,
+          ...soa,
+          serial: 0,
+          recordCount: 0,
+          version: 0,
+          createdAt: now,
+          updatedAt: now,
+        })
+        .returning()
+      const made = await changeZone(tx, ctx, row!, first.rrsets, { source: sourceOf(ctx), origin: originOfCaller(ctx) })
+      const view = await zoneView(tx, made.zone)
+      return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes }
+    })
+  } catch (error) {
+    if (violation(error) === 'unique') throw taken(name)
+    throw error
+  }
+}
+
+/** @throws Problem 404, 412, 422 */
+export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promise<ZoneView> {
+  return await change(ctx, 'dns.zone.update', async tx => {
+    const row = await zoneHeld(tx, ctx, id)
+    requireMatch(ctx, row)
+    const before = await zoneView(tx, row)
+    const edit = {
+      status: patch.status ?? row.status,
+      defaultTtl: patch.default_ttl === undefined ? row.defaultTtl : (patch.default_ttl ?? defaultTtl),
+      ...soaColumns(null, patch.soa ?? {}, row.name),
+    }
+    const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })
+    const view = await zoneView(tx, edited.zone)
+    return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes }
+  })
+}
+
+// What is told of the records that go with a zone; the count is of all.
+const mostDeletedTold = 200
+
+/** Removes a zone with its records. @throws Problem 404, 412 */
+export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'dns.zone.delete', async tx => {
+    const row = await zoneHeld(tx, ctx, id)
+    requireMatch(ctx, row)
+    const before = await zoneView(tx, row)
+    const records = await tx
+      .select()
+      .from(dnsRecords)
+      .where(eq(dnsRecords.zoneId, id))
+      .orderBy(asc(dnsRecords.id))
+      .limit(mostDeletedTold)
+    const changes = (await ttlsOf(tx, records)).map(({ record, ttl }) => ({
+      action: 'deleted' as const,
+      recordId: record.id,
+      type: record.type,
+      name: record.name,
+      before: { ttl, content: record.content },
+      after: null,
+    }))
+    await tx.delete(dnsZones).where(eq(dnsZones.id, id))
+    await tellServers(tx, row)
+    return {
+      result: undefined,
+      target: zoneTarget(row),
+      before,
+      events: row.recordCount > 0 ? [changedEvent(ctx, row, originOfCaller(ctx), changes, row.recordCount)] : [],
+      jobs: ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })],
+      wakes: [zonesTopic],
+    }
+  })
+}
+
+async function ttlsOf(tx: Tx, records: (typeof dnsRecords.$inferSelect)[]) {
+  if (records.length === 0) return []
+  const rows = await tx
+    .select({ id: dnsRrsets.id, ttl: dnsRrsets.ttl })
+    .from(dnsRrsets)
+    .where(inArray(dnsRrsets.id, [...new Set(records.map(record => record.rrsetId))]))
+  const ttls = new Map(rows.map(row => [row.id, row.ttl]))
+  return records.map(record => ({ record, ttl: ttls.get(record.rrsetId)! }))
+}
+
+/** Zones that count against the plan. */
+export async function countZones(read: Reader, workspaceId: string): Promise<number> {
+  const [row] = await read.select({ n: count() }).from(dnsZones).where(eq(dnsZones.workspaceId, workspaceId))
+  return row!.n
+}
+
+/** Where records come from that a caller makes: by hand in the dashboard, or by the API. */
+export const sourceOf = (ctx: Ctx): RecordSource => (ctx.context.channel === 'dashboard' ? 'manual' : 'api')
+
+export const zoneTarget = (zone: { id: string; name: string }) => target('zone', zone)
+
+/** A zone below that of another workspace would answer in its stead. @throws Problem 409 */
+async function refuseBelowAnother(tx: Tx, ctx: Ctx, name: string): Promise<void> {
+  const labels = name.split('.')
+  const above = labels.slice(1).map((_, place) => labels.slice(place + 1).join('.'))
+  const rows = await tx
+    .select({ workspaceId: dnsZones.workspaceId })
+    .from(dnsZones)
+    .where(inArray(dnsZones.name, [name, ...above]))
+  if (rows.some(row => row.workspaceId !== ctx.workspaceId)) throw taken(name)
+}
+
+const taken = (name: string) =>
+  new Problem('already_exists', `There is a zone ${name} here already, or one above it that belongs to another workspace.`)

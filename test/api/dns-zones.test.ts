@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'bun:test'
+import { lastZoneChange, readPublishedZone, zoneChangesAfter, zonesTopic } from '../../src/features/dns/publish'
+import { topicsOf } from '../../src/core/topics'
+import { fieldsOf } from '../../src/core/dns/rdata'
+import { world, type World } from '../support/world'
+import { zoneMade } from '../support/zones'
+
+const rules = (answer: { body: any }) => answer.body.errors?.map((one: any) => [one.pointer, one.detail])
+
+describe('zones', () => {
+  test('are made by their name alone, with SOA, NS and glue', async () => {
+    const { acme, audited, happened } = await world()
+    const made = await acme.call('POST', '/v1/dns/zones', { name: 'Example.COM.' })
+    expect(made.status).toBe(201)
+    expect(made.headers.get('location')).toBe(`/v1/dns/zones/${made.body.id}`)
+    expect(made.body).toMatchObject({
+      name: 'example.com',
+      unicode_name: 'example.com',
+      status: 'active',
+      provider_id: 'builtin',
+      nameservers: ['ns1.example.com'],
+      serial: 1,
+      default_ttl: 3600,
+      soa: { mname: 'ns1.example.com.', rname: 'hostmaster.example.com.' },
+      record_count: 2,
+      synced: true,
+      version: 1,
+    })
+    const { data } = (await acme.call('GET', `/v1/dns/zones/${made.body.id}/records`)).body
+    expect(data.map((one: any) => [one.type, one.name, one.content])).toEqual([
+      ['A', 'ns1', '127.0.0.1'],
+      ['NS', '@', 'ns1.example.com.'],
+    ])
+    expect(await audited()).toEqual(['dns.zone.create'])
+    expect(await happened()).toEqual(['dns.records_changed'])
+  })
+
+  test('take their name servers from the request, or from the setting', async () => {
+    const w = await world({ BAILIWICK_DNS_NAMESERVERS: 'NS1.example.net., ns2.example.net' })
+    expect((await zoneMade(w.acme)).nameservers).toEqual(['ns1.example.net', 'ns2.example.net'])
+    const own = await zoneMade(w.acme, 'example.org', {
+      nameservers: ['a.example.net', 'ns'],
+      soa: { rname: 'dns.admin@example.org' },
+    })
+    expect(own).toMatchObject({
+      nameservers: ['a.example.net', 'ns.example.org'],
+      soa: { mname: 'a.example.net.', rname: 'dns\\.admin.example.org.' },
+      record_count: 2,
+    })
+  })
+
+  test('have names in Unicode and in A-labels', async () => {
+    const { acme } = await world()
+    const zone = await zoneMade(acme, 'Bücher.example')
+    expect(zone).toMatchObject({ name: 'xn--bcher-kva.example', unicode_name: 'bücher.example' })
+    const found = await acme.call('GET', '/v1/dns/zones?name=xn--bcher-kva.example')
+    expect(found.body.data.map((one: any) => one.id)).toEqual([zone.id])
+  })
+
+  test.each(['-a.example', 'a..example', '*.example', '.', 'a b.example', `${'x'.repeat(64)}.example`, 'exa$mple.com'])(
+    'cannot be named %p',
+    async name => {
+      const { acme } = await world()
+      const refused = await acme.call('POST', '/v1/dns/zones', { name })
+      expect(refused.status).toBe(422)
+      expect(refused.body.errors[0].pointer).toBe('#/name')
+      expect(refused.body.errors[0].detail).toMatch(/RFC \d+ [\d.]+\)\.$/)
+    },
+  )
+
+  test('are one of a name, and not below those of another workspace', async () => {
+    const { acme, rival } = await world()
+    await zoneMade(acme)
+    for (const name of ['example.com', 'EXAMPLE.com.', 'dev.example.com']) {
+      const refused = await rival.call('POST', '/v1/dns/zones', { name })
+      expect([refused.status, refused.body.code]).toEqual([409, 'already_exists'])
+    }
+    expect((await acme.call('POST', '/v1/dns/zones', { name: 'example.com' })).status).toBe(409)
+    expect((await acme.call('POST', '/v1/dns/zones', { name: 'dev.example.com' })).status).toBe(201)
+  })
+
+  test('of others are not there', async () => {
+    const { acme, rival } = await world()
+    const zone = await zoneMade(acme)
+    const record = (await acme.call('GET', '/v1/dns/records')).body.data[0]
+    for (const [method, path, body] of [
+      ['GET', `/v1/dns/zones/${zone.id}`],
+      ['PATCH', `/v1/dns/zones/${zone.id}`, { status: 'paused' }],
+      ['DELETE', `/v1/dns/zones/${zone.id}`],
+      ['GET', `/v1/dns/zones/${zone.id}/records`],
+      ['POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'x', content: '192.0.2.1' }],
+      ['PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets: [{ name: 'x', type: 'A', records: [] }] }],
+      ['GET', `/v1/dns/records/${record.id}`],
+      ['PATCH', `/v1/dns/records/${record.id}`, { ttl: 5 }],
+      ['DELETE', `/v1/dns/records/${record.id}`],
+    ] as const)
+      expect([path, (await rival.call(method, path, body)).status]).toEqual([path, 404])
+    expect((await rival.call('GET', '/v1/dns/records')).body.data).toEqual([])
+    expect((await rival.call('GET', `/v1/dns/records?zone=${zone.id}`)).body.data).toEqual([])
+  })
+
+  test('are edited and paused, under the version that was seen', async () => {
+    const { acme, audited } = await world()
+    const zone = await zoneMade(acme)
+    await audited()
+    const path = `/v1/dns/zones/${zone.id}`
+    const edit = { status: 'paused', default_ttl: 60, soa: { minimum: 30, rname: 'dns@example.net' } }
+    const edited = await acme.call('PATCH', path, edit, { 'if-match': '"1"' })
+    expect(edited.body).toMatchObject({
+      status: 'paused',
+      default_ttl: 60,
+      soa: { mname: 'ns1.example.com.', minimum: 30, rname: 'dns.example.net.' },
+      serial: 2,
+      version: 2,
+    })
+    expect((await acme.call('PATCH', path, { default_ttl: null }, { 'if-match': '"1"' })).status).toBe(412)
+    expect((await acme.call('PATCH', path, { default_ttl: null })).body.default_ttl).toBe(3600)
+    expect(await audited()).toEqual(['dns.zone.update', 'dns.zone.update'])
+  })
+
+  test('are deleted with their records', async () => {
+    const { acme, audited, happened } = await world()
+    const zone = await zoneMade(acme)
+    await Promise.all([audited(), happened()])
+    expect((await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
+    expect((await acme.call('GET', '/v1/dns/records')).body.data).toEqual([])
+    expect(await audited()).toEqual(['dns.zone.delete'])
+    expect(await happened()).toEqual(['dns.records_changed'])
+    const [event] = (await acme.call('GET', '/v1/events?limit=1')).body.data
+    expect(event.data).toMatchObject({
+      change_count: 2,
+      truncated: false,
+      changes: [{ action: 'deleted' }, { action: 'deleted' }],
+    })
+  })
+
+  test('count against the plan, and so do the records of each', async () => {
+    const w = await world()
+    await w.limit(w.rival.workspaceId, { dns_zones: 1, dns_records: 3 })
+    const zone = await zoneMade(w.rival)
+    const second = await w.rival.call('POST', '/v1/dns/zones', { name: 'example.net' })
+    expect(second.body).toMatchObject({ code: 'plan_limit_reached', limit: 'dns_zones', max: 1, used: 1 })
+    const add = (name: string) =>
+      w.rival.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name, content: '192.0.2.1' })
+    expect((await add('a')).status).toBe(201)
+    expect((await add('b')).body).toMatchObject({
+      status: 403,
+      code: 'plan_limit_reached',
+      limit: 'dns_records',
+      max: 3,
+      used: 3,
+    })
+    const limits = (await w.rival.call('GET', '/v1/limits')).body.data
+    expect(limits.find((one: any) => one.limit === 'dns_zones')).toMatchObject({ max: 1, used: 1, remaining: 0 })
+  })
+
+  test('a token narrowed to a zone reaches it and its records alone', async () => {
+    const w = await world()
+    const [own, other] = [await zoneMade(w.acme), await zoneMade(w.acme, 'example.net')]
+    const { token } = (
+      await w.acme.call('POST', '/v1/tokens', { name: 'one zone', permissions: ['dns.write'], resource_ids: [own.id] })
+    ).body
+    const call = (method: string, path: string, body?: unknown) =>
+      w.acme.call(method, path, body, { authorization: `Bearer ${token}` })
+    expect((await call('GET', '/v1/dns/zones')).body.data.map((one: any) => one.id)).toEqual([own.id])
+    const { data } = (await call('GET', '/v1/dns/records')).body
+    expect(new Set(data.map((one: any) => one.zone_id))).toEqual(new Set([own.id]))
+    expect((await call('GET', `/v1/dns/records?zone=${other.id}`)).body.data).toEqual([])
+    expect((await call('PATCH', `/v1/dns/records/${data[0].id}`, { ttl: 60 })).status).toBe(200)
+    const [foreign] = (await w.acme.call('GET', `/v1/dns/zones/${other.id}/records`)).body.data
+    expect((await call('PATCH', `/v1/dns/records/${foreign.id}`, { ttl: 60 })).status).toBe(404)
+    expect((await call('GET', `/v1/dns/zones/${other.id}`)).status).toBe(404)
+    expect((await call('POST', '/v1/dns/zones', { name: 'example.org' })).status).toBe(403)
+  })
+})
+
+describe('what the name server reads', () => {
+  const published = async (w: World, id: string) => (await readPublishedZone(w.hub.read, id))!
+
+  test('is the zone with its serial and its rrsets', async () => {
+    const w = await world()
+    const { id } = await zoneMade(w.acme)
+    for (const content of ['192.0.2.1', '192.0.2.2'])
+      await w.acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'A', name: 'www', content, ttl: 60 })
+    const zone = await published(w, id)
+    expect([zone.name, zone.serial]).toEqual(['example.com.', 3])
+    expect(fieldsOf('SOA', zone.soa.rdata)).toMatchObject({ serial: 3, mname: 'ns1.example.com.', minimum: 300 })
+    const www = zone.rrsets.find(one => one.name === 'www.example.com.')!
+    expect(www).toMatchObject({ type: 'A', ttl: 60 })
+    expect(www.rdata.map(one => [...one])).toEqual([
+      [192, 0, 2, 1],
+      [192, 0, 2, 2],
+    ])
+  })
+
+  test('is told of every change, in this process and by numbers', async () => {
+    const w = await world()
+    let woken = 0
+    const stop = topicsOf(w.hub).on(zonesTopic, () => void woken++)
+    const { id } = await zoneMade(w.acme)
+    const other = await zoneMade(w.acme, 'example.net')
+    const before = await lastZoneChange(w.hub.read)
+    expect((await zoneChangesAfter(w.hub.read, 0)).map(one => one.name)).toEqual(['example.com.', 'example.net.'])
+    await w.acme.call('PATCH', `/v1/dns/zones/${id}`, { status: 'paused' })
+    await w.acme.call('DELETE', `/v1/dns/zones/${other.id}`)
+    expect((await zoneChangesAfter(w.hub.read, before)).map(one => [one.number, one.zoneId])).toEqual([
+      [before + 1, id],
+      [before + 2, other.id],
+    ])
+    expect(woken).toBe(4)
+    expect(await readPublishedZone(w.hub.read, id)).toBeNull()
+    expect(await readPublishedZone(w.hub.read, other.id)).toBeNull()
+    stop()
+  })
+
+  test('does not change when nothing did', async () => {
+    const w = await world()
+    const { id } = await zoneMade(w.acme)
+    const rrsets = [{ name: 'www', type: 'A', records: [{ content: '192.0.2.1' }] }]
+    const put = () => w.acme.call('PUT', `/v1/dns/zones/${id}/rrsets`, { rrsets })
+    expect((await put()).body).toMatchObject({ serial: 2, created: 1 })
+    await w.happened()
+    expect((await put()).body).toMatchObject({ serial: 2, created: 0, updated: 0, deleted: 0 })
+    expect(await w.happened()).toEqual([])
+  })
+})
+
+test('what is wrong with a zone is told by member', async () => {
+  const { acme } = await world()
+  const refused = await acme.call('POST', '/v1/dns/zones', { name: 'example.com', soa: { mname: '*.example.com' } })
+  expect(rules(refused)).toEqual([['#/soa/mname', 'must be the name of a name server (RFC 1035 3.3.11).']])
+  expect((await acme.call('POST', '/v1/dns/zones', { name: 'example.com', provider_id: 'cloudflare' })).body.errors).toEqual([
+    { pointer: '#/provider_id', code: 'enum', detail: 'must be "builtin".' },
+  ])
+})
