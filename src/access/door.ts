@@ -23,7 +23,7 @@ import { limiterOf } from './limiter'
 import { preferredWait, type Waiting } from './long-poll'
 import { runOnce } from './once'
 import { noCredentials, type RateVerdict } from './rate-limits'
-import { readJson, unstorable } from './request-body'
+import { readJson, readText, unstorable } from './request-body'
 import type { Route } from './route'
 import type { Streamed } from './streamed'
 import { suspended } from './suspension'
@@ -92,7 +92,11 @@ export async function serve(
     const search = url.searchParams
     const query = spec.query ? readQuery(spec.query, search) : readQuery(noParameters, search)
     if (caller && spec.expands) await authoriseExpansion(hub, spec, caller, context, query)
-    const raw = spec.method === 'GET' || spec.rawBody ? new Uint8Array(0) : await readJson.bytes(request, spec.body !== undefined)
+    const raw = spec.takes
+      ? await readText(request, spec.takes)
+      : spec.method === 'GET' || spec.rawBody
+        ? new Uint8Array(0)
+        : await readJson.bytes(request, spec.body !== undefined)
     // Where nothing is required, no body means no wishes.
     const body = spec.body
       ? raw.length === 0 && !(spec.body.required as string[] | undefined)?.length
@@ -141,7 +145,7 @@ export async function serve(
             applied: false,
             waited: false,
           }
-    const asked = { params, query, body, request, ip, waiting }
+    const asked = { params, query, body, request, ip, bytes: raw, waiting }
     if (spec.streams)
       return ((await spec.run(ctx, asked)) as Streamed).response(headers, error =>
         hub.log.error({ err: error, request_id: id }, 'an answer was cut off'),

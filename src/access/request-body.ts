@@ -11,7 +11,7 @@ export const readJson = {
    */
   async bytes(request: Request, expected: boolean): Promise<Uint8Array> {
     const length = request.headers.get('content-length')
-    if (Number(length) > largestBody) throw tooLarge()
+    if (Number(length) > largestBody) throw tooLarge(largestBody)
     // A length that is told is kept to by the server; without one the body is counted while it comes.
     const body =
       length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, largestBody) : new Uint8Array(0)
@@ -20,11 +20,7 @@ export const readJson = {
       if (type === null && body.length > 0)
         throw new Problem('unsupported_media_type', 'The body needs the header Content-Type: application/json.')
       const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-      if (encoding !== 'identity')
-        throw new Problem(
-          'unsupported_media_type',
-          `The body must come as it is, not with Content-Encoding: ${encoding.slice(0, 50)}.`,
-        )
+      if (encoding !== 'identity') throw notEncoded(encoding)
       const charset = /;\s*charset="?([^";\s]+)/i.exec(request.headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
       if (charset !== 'utf-8' && charset !== 'utf8') throw new Problem('unsupported_media_type', 'The body must be in UTF-8.')
       if (type !== null && type !== 'application/json' && !/^application\/[a-z0-9.+-]+\+json$/.test(type)) {
@@ -50,6 +46,24 @@ export const readJson = {
     if (depthOf(value) > deepest) throw new Problem('malformed_json', `The body is nested deeper than ${deepest} levels.`)
     return value
   },
+}
+
+/**
+ * A body that is a text of one of these media types, as it came.
+ * @throws Problem 413 or 415
+ */
+export async function readText(
+  request: Request,
+  { types, mostBytes }: { types: Readonly<Record<string, string>>; mostBytes: number },
+): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length')) > mostBytes) throw tooLarge(mostBytes)
+  const body = request.body ? await readUpTo(request.body, mostBytes) : new Uint8Array(0)
+  const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? ''
+  if (!Object.hasOwn(types, type))
+    throw new Problem('unsupported_media_type', `The body must be ${Object.keys(types).join(' or ')}.`)
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  if (encoding !== 'identity') throw notEncoded(encoding)
+  return body
 }
 
 /**
@@ -79,13 +93,16 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, most: number): Promi
   let length = 0
   for await (const part of stream) {
     length += part.length
-    if (length > most) throw tooLarge()
+    if (length > most) throw tooLarge(most)
     parts.push(part)
   }
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
 }
 
-const tooLarge = () => new Problem('payload_too_large', `The body is larger than ${largestBody} bytes.`)
+const tooLarge = (most: number) => new Problem('payload_too_large', `The body is larger than ${most} bytes.`)
+
+const notEncoded = (encoding: string) =>
+  new Problem('unsupported_media_type', `The body must come as it is, not with Content-Encoding: ${encoding.slice(0, 50)}.`)
 
 // Walks with a list of its own: recursion would overflow on what it is meant to refuse.
 function depthOf(value: unknown): number {

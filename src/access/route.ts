@@ -30,6 +30,8 @@ export interface Asked<Q, B> {
   body: B
   request: Request
   ip: string
+  /** Of a body that is not JSON, on a route that `takes` one. */
+  bytes: Uint8Array
   /** On a route that `waits`: how long the caller would rather wait than be answered with nothing. */
   waiting: Waiting | null
 }
@@ -52,13 +54,15 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   envelope?: TSchema
   /** The body is anything, and the verb reads it from the request. */
   rawBody?: boolean
+  /** The body is a text that is not JSON: its media types with an example each, and how long it may be. The verb gets its bytes. */
+  takes?: { types: Readonly<Record<string, string>>; mostBytes: number; description: string }
   status?: 200 | 201 | 202 | 204
   /** Another status that some of its results are answered with. */
   otherStatus?: { status: 207; applies(result: unknown): boolean }
   answer?: TSchema
   /** On a GET: what can be sent along with the resource. Its shape has the same names in `expanded`. */
   expands?: Relations
-  /** Instead of JSON: media types that `run` answers with as a Streamed, each with an example. */
+  /** Media types that `run` answers with as a Streamed, each with an example. */
   streams?: Readonly<Record<string, string>>
   /** Open to anyone, and a session, where the request has one that stands, is known. Tokens are not looked at. */
   session?: 'welcome'

@@ -111,6 +111,7 @@ export function operation(spec: Route, collected: Collected, schemas: Schemas, e
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
     ...(spec.rawBody && spec.method !== 'GET' && { requestBody: anyBody }),
+    ...(spec.takes && { requestBody: textBody(spec.takes) }),
     responses: { ...success(spec, schemas), ...errorResponses(spec) },
   }
 }
@@ -188,6 +189,12 @@ function requestBody(spec: Route, schemas: Schemas): JsonSchema {
   }
 }
 
+const textBody = ({ types, description }: NonNullable<Route['takes']>): JsonSchema => ({
+  description,
+  required: true,
+  content: Object.fromEntries(Object.entries(types).map(([type, example]) => [type, { schema: { type: 'string' }, example }])),
+})
+
 const anyBody = {
   description: 'Anything, kept up to a limit.',
   required: false,
@@ -221,7 +228,11 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   if (spec.otherStatus) answers[spec.otherStatus.status] = { ...answers[status], description: outcomes[spec.otherStatus.status] }
   if (spec.streams)
     answers[status]!.content = Object.fromEntries(
-      Object.entries(spec.streams).map(([type, example]) => [type, { schema: { type: 'string' }, example }]),
+      Object.entries(spec.streams).map(([type, example]) =>
+        type === 'application/json'
+          ? [type, { schema: { type: 'object' }, example: JSON.parse(example) }]
+          : [type, { schema: { type: 'string' }, example }],
+      ),
     )
   if (spec.method === 'GET' && versioned)
     answers[304] = {

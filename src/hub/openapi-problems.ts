@@ -105,7 +105,12 @@ const shared: Record<number, Shared> = {
   },
   410: { name: 'Gone', says: 'What was asked for is no longer kept.', headers: [], codes: [] },
   412: { name: 'PreconditionFailed', says: 'If-Match names another version.', headers: [], codes: ['precondition_failed'] },
-  413: { name: 'PayloadTooLarge', says: 'The body is larger than 1 MiB.', headers: [], codes: ['payload_too_large'] },
+  413: {
+    name: 'PayloadTooLarge',
+    says: 'The body is larger than 1 MiB, or than this operation takes.',
+    headers: [],
+    codes: ['payload_too_large'],
+  },
   415: { name: 'UnsupportedMediaType', says: 'The body is not JSON.', headers: [], codes: ['unsupported_media_type'] },
   422: {
     name: 'Invalid',

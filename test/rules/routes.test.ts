@@ -50,6 +50,11 @@ const exampleOf = (spec: Route): unknown => {
   // The examples name hosts of the world, which are looked up; here there may be no network.
   return example && 'url' in example ? { ...example, url: 'http://127.0.0.1:9/alerts' } : example
 }
+/** The example of what an operation takes, and how it is sent. */
+const asked = (spec: Route): [body: unknown, headers?: Record<string, string>] => {
+  const [text] = Object.entries(spec.takes?.types ?? {})
+  return text ? [text[1], { 'content-type': text[0] }] : [spec.body && exampleOf(spec)]
+}
 
 test('every path under /v1 is an operation with its guard', () => {
   expect(
@@ -159,7 +164,7 @@ describe('another workspace', () => {
     byName(guarded.filter(spec => spec.path.includes(':id') && spec.guard !== 'operator' && !shared.includes(spec.path))),
   )('finds nothing at %s', async (_, spec) => {
     const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
-    const refused = await rival.call(spec.method, pathOf(spec, id), spec.body && exampleOf(spec))
+    const refused = await rival.call(spec.method, pathOf(spec, id), ...asked(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
     expect(refused.text).not.toContain(acme.workspaceId)
   })
@@ -202,7 +207,7 @@ describe('a token narrowed to a resource', async () => {
 
   test.each(byName(withId))('finds nothing of another at %s', async (_, spec) => {
     const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
-    const refused = await narrowed.call(spec.method, pathOf(spec, id), spec.body && exampleOf(spec))
+    const refused = await narrowed.call(spec.method, pathOf(spec, id), ...asked(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
   })
 

@@ -69,6 +69,14 @@ export const dnsActions = [
     example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
   }),
   auditAction({
+    action: 'dns.zone.import',
+    number: 'DN009',
+    description: 'A zone file was read into a zone; which records that changed, the event tells.',
+    targets: zone,
+    changes: { members: { ...counts, mode: Type.String() } },
+    example: { before: { serial: 1 }, after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace' } },
+  }),
+  auditAction({
     action: 'dns.record.bulk',
     number: 'DN008',
     description: 'Many changes of DNS records at once were refused; those that are made have entries of their own.',

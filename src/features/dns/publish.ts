@@ -67,20 +67,24 @@ export async function lastZoneChange(read: Reader): Promise<number> {
 
 /** A zone with all its records, read as of one serial; null when it is gone, or not served. */
 export async function readPublishedZone(read: Reader, zoneId: string): Promise<PublishedZone | null> {
+  const [zone] = await read.select({ status: dnsZones.status }).from(dnsZones).where(eq(dnsZones.id, zoneId))
+  return zone?.status === 'active' ? ((await readWholeZone(read, zoneId))?.published ?? null) : null
+}
+
+/** A zone with all its records, whether it is served or not, read as of one version; null when it is gone. */
+export async function readWholeZone(
+  read: Reader,
+  zoneId: string,
+): Promise<{ zone: typeof dnsZones.$inferSelect; published: PublishedZone } | null> {
   for (;;) {
     const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
-    if (!zone || zone.status !== 'active') return null
+    if (!zone) return null
     const rrsets = await readRrsets(read, zone)
     // Every change moves the version, so the same one before and after means that none came between.
     const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (again?.version !== zone.version) continue
-    return {
-      id: zone.id,
-      name: originOf(zone.name),
-      serial: zone.serial,
-      soa: { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum },
-      rrsets,
-    }
+    const soa = { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum }
+    return { zone, published: { id: zone.id, name: originOf(zone.name), serial: zone.serial, soa, rrsets } }
   }
 }
 

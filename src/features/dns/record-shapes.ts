@@ -169,6 +169,22 @@ export const RrsetsChanged = Shape(
   },
 )
 
+export const importModes = ['replace', 'merge'] as const
+
+export const ZoneImported = Shape(
+  {
+    ...changed,
+    mode: Words(importModes, { description: 'How it was taken.' }),
+    skipped: tally('Records of the file that are made by signing, and were left out.'),
+  },
+  {
+    $id: 'ZoneImported',
+    description: 'What became of a zone file.',
+    examples: [{ ...changedExample, mode: 'replace', skipped: 0 }],
+  },
+)
+
+export type ZoneImported = Static<typeof ZoneImported>
 export type DnsRecordView = Static<typeof DnsRecord>
 export type DnsRecordInput = Static<typeof DnsRecordInput>
 export type DnsRecordPatch = Static<typeof DnsRecordPatch>

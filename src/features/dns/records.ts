@@ -52,7 +52,7 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
       name,
       type,
       ttl: input.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
-      comment: input.comment ?? existing?.row.comment ?? '',
+      comment: input.comment ?? null,
       values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
       pointer: '#',
     }

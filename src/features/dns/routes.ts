@@ -2,9 +2,19 @@ import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { listRecords, recordQuery, zoneRecordQuery } from './record-listing'
 import { createRecord, deleteRecord, getRecord, listRecordsOf, recordRelations, updateRecord } from './records'
-import { DnsRecord, DnsRecordInput, DnsRecordList, DnsRecordPatch, RrsetsChanged, RrsetsInput } from './record-shapes'
+import {
+  DnsRecord,
+  DnsRecordInput,
+  DnsRecordList,
+  DnsRecordPatch,
+  RrsetsChanged,
+  RrsetsInput,
+  ZoneImported,
+} from './record-shapes'
 import { replaceRrsets } from './rrsets'
 import { Zone, ZoneInput, ZoneList, ZonePatch } from './zone-shapes'
+import { exportExamples, ExportQuery, exportZone } from './zone-export'
+import { importExamples, ImportQuery, importZone, mostImported } from './zone-import'
 import { createZone, deleteZone, getZone, listZones, updateZone, zoneListing } from './zones'
 
 const read = 'dns.read'
@@ -126,6 +136,37 @@ export const dnsRoutes = area('dns', 'DNS', [
     answer: RrsetsChanged,
     problems: ['plan_limit_reached'],
     run: (ctx, { params, body }) => replaceRrsets(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/export',
+    guard: read,
+    operationId: 'exportZone',
+    summary: 'Export a zone',
+    description:
+      'The whole zone as of one serial: as a zone file (`bind`, RFC 1035 section 5) with its SOA, or as JSON whose `rrsets` can be put ' +
+      'back as they are.',
+    query: ExportQuery,
+    streams: exportExamples,
+    run: (ctx, { params, query }) => exportZone(ctx, params.id!, query.format ?? 'bind'),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/import',
+    guard: write,
+    action: 'dns.zone.import',
+    operationId: 'importZone',
+    summary: 'Import a zone file',
+    description:
+      'Reads a zone file into the zone, all of it or nothing. With `replace` the zone becomes what the file says: other records go, ' +
+      'and the SOA is that of the file, its serial too if it is ahead. With `merge` the records of each name and type in the file ' +
+      'become as they are there; the others and the SOA stay. Names without a dot at the end are below the zone, or below `$ORIGIN`. ' +
+      'What is wrong is told with its line, as `#/lines/<number>`. Records that signing makes are left out and counted.',
+    query: ImportQuery,
+    takes: { types: importExamples, mostBytes: mostImported, description: 'The zone file, in UTF-8, up to 8 MiB.' },
+    answer: ZoneImported,
+    problems: ['validation_failed', 'precondition_failed', 'plan_limit_reached'],
+    run: (ctx, { params, query, bytes }) => importZone(ctx, params.id!, bytes, query.mode),
   }),
   route({
     method: 'GET',

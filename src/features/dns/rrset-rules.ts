@@ -17,7 +17,8 @@ export interface WantedRrset {
   type: string
   /** Seconds. */
   ttl: number
-  comment: string
+  /** Null leaves it as it is. */
+  comment: string | null
   values: WantedValue[]
   /** Where it stands in the request. */
   pointer: string

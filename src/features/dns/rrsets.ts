@@ -84,7 +84,7 @@ function wantedOf(
     name,
     type,
     ttl: given.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
-    comment: given.comment ?? existing?.row.comment ?? '',
+    comment: given.comment ?? null,
     values: given.records.map((one, at) => ({
       ...readValue(type, one, zone, `${pointer}/records/${at}`),
       pointer: `${pointer}/records/${at}`,

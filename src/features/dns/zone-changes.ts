@@ -68,7 +68,7 @@ export interface ZoneChanged {
 }
 
 /** Members of the zone that change along with its records. */
-type ZoneEdit = Partial<
+export type ZoneEdit = Partial<
   Pick<
     ZoneRow,
     | 'status'
@@ -190,6 +190,7 @@ function rrsetSteps(
     for (const record of existing.records) removed(steps, existing.row, record)
     return
   }
+  const comment = wanted.comment ?? existing?.row.comment ?? ''
   const row: RrsetRow = existing?.row ?? {
     id: newId('rrset'),
     zoneId: zone.id,
@@ -197,14 +198,14 @@ function rrsetSteps(
     type: wanted.type,
     ttl: wanted.ttl,
     source,
-    comment: wanted.comment,
+    comment,
     version: 1,
     createdAt: now,
     updatedAt: now,
   }
-  const whole = !existing || row.ttl !== wanted.ttl || row.comment !== wanted.comment
+  const whole = !existing || row.ttl !== wanted.ttl || row.comment !== comment
   const before = steps.changes.length
-  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment: wanted.comment }
+  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment }
 
   const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
   const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test'
+import { world, type Caller } from '../support/world'
+import { zoneMade } from '../support/zones'
+
+const file = `$ORIGIN example.com.
+$TTL 1h
+@ IN SOA ns1 dns\\.admin 2026112101 2h 15m 2w 10m
+   NS ns1
+   NS ns2.example.net.
+   MX 10 mail
+   TXT "v=spf1 mx -all" ; what may send
+   CAA 0 issue "ca.example"
+ns1 300 A 192.0.2.53
+mail A 192.0.2.25
+mail AAAA 2001:db8::25
+www CNAME @
+*.dev A 192.0.2.80
+_imaps._tcp SRV 0 1 993 mail
+_443._tcp.www TLSA 3 1 1 ${'ab'.repeat(32)}
+@ HTTPS 1 . alpn=h2,h3
+host$ TYPE65280 \\# 2 abcd
+$GENERATE 1-3 lab-$ A 192.0.2.$
+child NS ns.child
+ns.child A 192.0.2.54
+child DS 1 13 2 ${'cd'.repeat(32)}
+www RRSIG CNAME 13 3 3600 20270101000000 20260101000000 1 example.com. AAAA
+`.replace('host$', 'host')
+
+const importFile = (caller: Caller, id: string, text: string, query = '', headers: Record<string, string> = {}) =>
+  caller.call('POST', `/v1/dns/zones/${id}/import${query}`, text, { 'content-type': 'text/dns', ...headers })
+const exported = async (caller: Caller, id: string) => (await caller.call('GET', `/v1/dns/zones/${id}/export`)).text
+const rules = (answer: { body: any }) => answer.body.errors?.map((one: any) => [one.pointer, one.detail])
+
+describe('a zone file', () => {
+  test('becomes a new zone, SOA and serial included, and comes out again as it was', async () => {
+    const { acme, audited, happened } = await world()
+    const [one, two] = [await zoneMade(acme), await zoneMade(acme, 'sub.example.com')]
+    await Promise.all([audited(), happened()])
+    const answer = await importFile(acme, one.id, file)
+    expect(answer.body).toMatchObject({ zone_id: one.id, serial: 2026112101, mode: 'replace', skipped: 1 })
+    expect(await audited()).toEqual(['dns.zone.import'])
+    expect(await happened()).toEqual(['dns.records_changed'])
+    expect((await acme.call('GET', `/v1/dns/zones/${one.id}`)).body).toMatchObject({
+      serial: 2026112101,
+      record_count: 20,
+      nameservers: ['ns1.example.com', 'ns2.example.net'],
+      soa: { rname: 'dns\\.admin.example.com.', refresh: 7200, retry: 900, expire: 1_209_600, minimum: 600, ttl: 3600 },
+    })
+    const text = await exported(acme, one.id)
+    expect(text).toContain('2026112101 ; serial')
+    expect(text).toContain('lab-3')
+    const [sources] = (await acme.call('GET', `/v1/dns/records?zone=${one.id}&limit=1`)).body.data
+    expect(sources.source).toBe('import')
+
+    await importFile(acme, two.id, text.replaceAll('example.com.', 'sub.example.com.'))
+    expect((await exported(acme, two.id)).replaceAll('sub.example.com.', 'example.com.')).toBe(text)
+  })
+
+  test('that is read again changes nothing', async () => {
+    const { acme, happened } = await world()
+    const { id } = await zoneMade(acme)
+    await importFile(acme, id, file)
+    await happened()
+    const again = await importFile(acme, id, await exported(acme, id), '?mode=replace')
+    expect(again.body).toMatchObject({ serial: 2026112101, created: 0, updated: 0, deleted: 0 })
+    expect(await happened()).toEqual([])
+  })
+
+  test('is merged into a zone that was changed: its names and types, not the SOA', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    await acme.call('PUT', `/v1/dns/zones/${id}/rrsets`, {
+      rrsets: [
+        { name: 'mail', type: 'A', comment: 'post', records: [{ content: '198.51.100.1' }] },
+        { name: 'own', type: 'A', records: [{ content: '198.51.100.2' }] },
+      ],
+    })
+    const merged = await importFile(acme, id, file)
+    expect(merged.body).toMatchObject({ mode: 'merge', serial: 3 })
+    const all = (await acme.call('GET', `/v1/dns/zones/${id}/records?limit=100`)).body.data
+    const of = (name: string, type: string) => all.filter((one: any) => one.name === name && one.type === type)
+    expect(of('own', 'A')).toHaveLength(1)
+    expect(of('mail', 'A')).toMatchObject([{ content: '192.0.2.25', comment: 'post' }])
+    const replaced = await importFile(acme, id, file, '?mode=replace')
+    expect(replaced.body).toMatchObject({ serial: 2026112101, deleted: 1 })
+    const older = await importFile(acme, id, file.replace('2026112101', '7').replace('10m', '11m'), '?mode=replace')
+    expect(older.body).toMatchObject({ serial: 2026112102 })
+  })
+
+  test.each([
+    ['www A 192.0.2.1\n@ NS ns1\nwww A 192.0.2.300', 3, /RFC 1035 3\.4\.1/],
+    ['@ NS ns1\nwww.example.net. A 192.0.2.1', 2, /within the zone example\.com.*RFC 1034 4\.2/],
+    ['@ NS ns1\n$INCLUDE other.zone', 2, /\$INCLUDE is refused/],
+    ['@ NS ns1\nwww A 192.0.2.1\nwww CNAME x', 3, /a CNAME is alone.*RFC 1034 3\.6\.2/],
+    ['@ NS ns1\na.*.b A 192.0.2.1', 2, /RFC 4592 2\.1\.1/],
+    ['@ NS ns1\nx NONSENSE 1', 2, /is not a TTL, a class or a record type/],
+    ['@ NS ns1\n@ CNAME x', 2, /CNAME at the apex/],
+  ])('with what breaks a rule is refused by its line: %p', async (lines, line, rule) => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    const refused = await importFile(acme, id, `$TTL 60\n${lines}\n`)
+    expect([refused.status, refused.body.code]).toEqual([422, 'validation_failed'])
+    const told = rules(refused).find((one: any) => one[0] === `#/lines/${line + 1}`)
+    expect(told?.[1]).toMatch(rule)
+    expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body).toMatchObject({ serial: 1, record_count: 2 })
+  })
+
+  test('without NS does not replace a zone', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    const refused = await importFile(acme, id, '$TTL 60\nwww A 192.0.2.1\n')
+    expect(rules(refused)).toEqual([['#', 'must leave the zone an NS at its apex (RFC 1034 4.2.1).']])
+  })
+
+  test('must be text, of its media type, not too long, for a version that is still there', async () => {
+    const { acme, rival } = await world()
+    const { id } = await zoneMade(acme)
+    const send = (body: Uint8Array | string, type: string) =>
+      acme.call('POST', `/v1/dns/zones/${id}/import`, body, { 'content-type': type })
+    expect((await send(new Uint8Array([0xff, 0xfe]), 'text/dns')).status).toBe(422)
+    expect((await send(file, 'application/json')).status).toBe(415)
+    expect((await send(' '.repeat(8 * 1024 * 1024 + 1), 'text/plain')).status).toBe(413)
+    expect((await importFile(acme, id, file, '', { 'if-match': '"9"' })).status).toBe(412)
+    expect((await importFile(rival, id, file)).status).toBe(404)
+    expect((await rival.call('GET', `/v1/dns/zones/${id}/export`)).status).toBe(404)
+  })
+
+  test('counts against the plan', async () => {
+    const w = await world()
+    await w.limit(w.rival.workspaceId, { dns_records: 19 })
+    const { id } = await zoneMade(w.rival)
+    expect((await importFile(w.rival, id, file)).body).toMatchObject({
+      code: 'plan_limit_reached',
+      limit: 'dns_records',
+      max: 19,
+    })
+  })
+
+  test('is read once under an Idempotency-Key, and another one is refused', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    const key = { 'idempotency-key': 'import-of-today' }
+    const first = await importFile(acme, id, file, '', key)
+    const again = await importFile(acme, id, file, '', key)
+    expect([again.body, again.headers.get('idempotent-replayed')]).toEqual([first.body, 'true'])
+    expect((await importFile(acme, id, `${file}x A 192.0.2.1\n`, '', key)).body.code).toBe('idempotency_key_reused')
+  })
+})
+
+test('the JSON of a zone can be put back', async () => {
+  const { acme } = await world()
+  const [one, two] = [await zoneMade(acme), await zoneMade(acme, 'example.net')]
+  await importFile(acme, one.id, file)
+  const json = (await acme.call('GET', `/v1/dns/zones/${one.id}/export?format=json`)).body
+  expect(json).toMatchObject({ name: 'example.com', serial: 2026112101, default_ttl: 3600, soa: { minimum: 600 } })
+  const put = await acme.call('PUT', `/v1/dns/zones/${two.id}/rrsets`, { rrsets: json.rrsets })
+  expect(put.status).toBe(200)
+  const back = (await acme.call('GET', `/v1/dns/zones/${two.id}/export?format=json`)).body
+  const texts = (zone: any) => zone.rrsets.map((rrset: any) => JSON.stringify(rrset))
+  expect(texts(back)).toEqual(expect.arrayContaining(texts(json)))
+})
