@@ -415,6 +415,8 @@ describe('the list of records', () => {
     expect(await of('content=192.0.2.2*')).toEqual(['dev A 192.0.2.2', 'www A 192.0.2.20'])
     expect(await of('content=v=spf1*')).toEqual(['x.api.dev TXT "V=spf1 -all"'])
     expect(await of('q=dev*&sort=id')).toEqual(['dev A 192.0.2.2'])
+    expect(await of('q=WWW&sort=id')).toEqual(['www A 192.0.2.1', 'www A 192.0.2.20', 'www AAAA 2001:db8::1'])
+    expect(await of(`q=www&zone=${two.id}&include=total`)).toEqual(['www AAAA 2001:db8::1'])
     expect(await of('q=198.51*')).toEqual(['www2 A 198.51.100.1'])
     expect((await of('source=api&include=total')).length).toBe(13)
     expect(await of('source=dynamic')).toEqual([])

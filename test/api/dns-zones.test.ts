@@ -79,6 +79,13 @@ describe('zones', () => {
     expect((await acme.call('POST', '/v1/dns/zones', { name: 'dev.example.com' })).status).toBe(201)
   })
 
+  test('of one label are those of the operator alone', async () => {
+    const { acme, rival } = await world()
+    const refused = await rival.call('POST', '/v1/dns/zones', { name: 'lan' })
+    expect(rules(refused)).toEqual([['#/name', expect.stringContaining('two labels at least')]])
+    expect((await acme.call('POST', '/v1/dns/zones', { name: 'lan' })).status).toBe(201)
+  })
+
   test('of others are not there', async () => {
     const { acme, rival } = await world()
     const zone = await zoneMade(acme)

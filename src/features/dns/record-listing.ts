@@ -57,12 +57,7 @@ function fits(column: SQLiteColumn, { text, isPrefix }: Pattern, place: Place): 
   return sql`(${column} >= ${place(text)} and ${column} < ${place(`${text}\u{10ffff}`)})`
 }
 
-const patternFilter = (given: {
-  parameter: string
-  maxLength: number
-  description: string
-  where(value: string, place: Place): SQL
-}): Filter => ({
+const patternFilter = (given: { maxLength: number; description: string; where(value: string, place: Place): SQL }): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: given.maxLength, description: given.description }),
   where: (value, place) => given.where(value as string, place),
   variant: value => {
@@ -77,7 +72,6 @@ const filters: Record<string, Filter> = {
     where: (value, place) => sql`${dnsRecords.type} = ${place((value as string).toUpperCase())}`,
   },
   name: patternFilter({
-    parameter: 'name',
     maxLength: 255,
     description:
       'Only this name within its zone (`@` is the apex), those that begin so (`www*`), or those below a name (`*.dev`). ' +
@@ -89,19 +83,9 @@ const filters: Record<string, Filter> = {
     },
   }),
   content: patternFilter({
-    parameter: 'content',
     maxLength: contentKeyLength,
     description: `Only this value, or those that begin so (\`192.0.2.*\`), whatever their case, by their first ${contentKeyLength} characters. Of TXT it is the text.`,
     where: (value, place) => fits(dnsRecords.contentKey, keyPattern('content', value), place),
-  }),
-  q: patternFilter({
-    parameter: 'q',
-    maxLength: 100,
-    description: 'Only those whose name or value is this text, or begins so (`mail*`).',
-    where(value, place) {
-      const pattern = keyPattern('q', value)
-      return sql`(${fits(dnsRecords.name, pattern, place)} or ${fits(dnsRecords.contentKey, pattern, place)})`
-    },
   }),
   source: wordsFilter(dnsRecords.source, recordSources, 'Only those that came from there.'),
 }
@@ -110,6 +94,19 @@ function keyPattern(parameter: string, value: string): Pattern {
   const pattern = patternOf(parameter, value)
   return { ...pattern, text: contentKeyOf(pattern.text) }
 }
+
+/** Search in names and values of an owner's records. Each is looked up in its index: of an `or` SQLite walks every row. */
+const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
+  patternFilter({
+    maxLength: 100,
+    description: 'Only those whose name or value is this text, or begins so (`mail*`).',
+    where(value, place) {
+      const pattern = keyPattern('q', value)
+      const found = (column: SQLiteColumn) =>
+        sql`select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${fits(column, pattern, place)}`
+      return sql`${dnsRecords.id} in (${found(dnsRecords.name)} union all ${found(dnsRecords.contentKey)})`
+    },
+  })
 
 /** The records of all zones of a workspace. */
 export const recordListing: Listing<RecordRow> = {
@@ -133,7 +130,11 @@ export const recordListing: Listing<RecordRow> = {
 const zoneRecordListing: Listing<RecordRow> = { ...recordListing, name: 'dns-zone-records', owner: dnsRecords.zoneId }
 
 // Orders that only patterns ask for are not offered.
-const offered = { ...recordListing, sorts: { name: recordListing.sorts.name! } }
+const offered = {
+  ...recordListing,
+  filters: { ...filters, q: searchOf(dnsRecords.workspaceId, '') },
+  sorts: { name: recordListing.sorts.name! },
+}
 
 /** Parameters of the list of a zone. */
 export const zoneRecordQuery = listQuery(offered)
@@ -145,7 +146,7 @@ export const recordQuery = listQuery({
       schema: Type.String({ minLength: 1, maxLength: 253, description: 'Only those of this zone, by its id or its name.' }),
       where: () => sql`1 = 1`,
     },
-    ...filters,
+    ...offered.filters,
   },
 })
 
@@ -175,7 +176,8 @@ async function shown(
   owner?: string,
 ): Promise<Page<DnsRecordView>> {
   const ordered = query.sort === undefined ? { ...query, ...orderOf(query) } : query
-  const page = await listPage(ctx, listing, ordered, row => row, owner)
+  const of = { ...listing, filters: { ...filters, q: searchOf(listing.owner!, owner ?? ctx.workspaceId) } }
+  const page = await listPage(ctx, of, ordered, row => row, owner)
   return { ...page, data: await recordViews(ctx.hub.read, page.data) }
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
 import { nextNumber, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -49,8 +49,8 @@ export async function rrsetsAt(tx: Tx, zoneId: string, names: readonly string[])
       .select()
       .from(dnsRecords)
       .where(and(eq(dnsRecords.zoneId, zoneId), inArray(dnsRecords.name, some)))
-      .orderBy(asc(dnsRecords.id))
-    for (const record of records) byId.get(record.rrsetId)?.records.push(record)
+    // Sorted here: SQLite would walk the whole zone in the order of ids to spare itself the sorting.
+    for (const record of records.sort((a, b) => (a.id < b.id ? -1 : 1))) byId.get(record.rrsetId)?.records.push(record)
     for (const one of byId.values()) found.set(rrsetKey(one.row), one)
   }
   return found

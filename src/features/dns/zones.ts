@@ -1,4 +1,5 @@
 import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { workspaces } from '../../access/tables'
 import { refuseOverLimit } from '../../access/plans'
 import { limitsChanged } from '../../access/limit-changes'
 import { target } from '../../core/audit'
@@ -9,7 +10,7 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { notFound, Problem } from '../../core/problem'
+import { invalid, notFound, Problem } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { changedEvent, originOfCaller } from './changed-event'
 import { firstRrsets, soaColumns } from './new-zone'
@@ -74,6 +75,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
   try {
     return await change(ctx, 'dns.zone.create', async tx => {
       await refuseOverLimit(tx, ctx, 'dns_zones', () => countZones(tx, ctx.workspaceId))
+      await refuseTopLevel(tx, ctx, name)
       await refuseBelowAnother(tx, ctx, name)
       const now = ctx.hub.clock.now()
       const [row] = await tx
@@ -176,6 +178,20 @@ export async function countZones(read: Reader, workspaceId: string): Promise<num
 export const sourceOf = (ctx: Ctx): RecordSource => (ctx.context.channel === 'dashboard' ? 'manual' : 'api')
 
 export const zoneTarget = (zone: { id: string; name: string }) => target('zone', zone)
+
+/** Whoever had a top-level domain would keep all others from every name below it. @throws Problem 422 */
+async function refuseTopLevel(tx: Tx, ctx: Ctx, name: string): Promise<void> {
+  if (name.includes('.')) return
+  const [row] = await tx.select({ isOperator: workspaces.isOperator }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
+  if (!row?.isOperator)
+    throw invalid([
+      {
+        pointer: '#/name',
+        code: 'not_allowed',
+        detail: 'must have two labels at least: only the operator has top-level zones here.',
+      },
+    ])
+}
 
 /** A zone below that of another workspace would answer in its stead. @throws Problem 409 */
 async function refuseBelowAnother(tx: Tx, ctx: Ctx, name: string): Promise<void> {
