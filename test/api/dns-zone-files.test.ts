@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { anyFields } from '../support/dns-values'
 import { world, type Caller } from '../support/world'
 import { zoneMade } from '../support/zones'
 
@@ -158,4 +160,33 @@ test('the JSON of a zone can be put back', async () => {
   const back = (await acme.call('GET', `/v1/dns/zones/${two.id}/export?format=json`)).body
   const texts = (zone: any) => zone.rrsets.map((rrset: any) => JSON.stringify(rrset))
   expect(texts(back)).toEqual(expect.arrayContaining(texts(json)))
+})
+
+test('records of every type are stored, listed, exported and imported as they are', async () => {
+  const { acme } = await world()
+  const zone = await zoneMade(acme)
+  const named: Record<string, string> = { SRV: '_x._tcp', TLSA: '_1._tcp', SMIMEA: 'ab._smimecert' }
+  const madeElsewhere = ['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']
+  const rrsets = Object.entries(anyFields)
+    .filter(([type]) => !madeElsewhere.includes(type))
+    .flatMap(([type, arbitrary]) =>
+      fc.sample(arbitrary, { numRuns: 3, seed: 7 }).map((fields, n) => ({
+        name: `${named[type] ?? 't'}.${type.toLowerCase()}-${n}`,
+        type,
+        ttl: n * 100,
+        records: [{ fields }],
+      })),
+    )
+  expect(rrsets.length).toBeGreaterThan(90)
+  const put = await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
+  expect(put.body.created).toBe(rrsets.length)
+  const listed = (await acme.call('GET', `/v1/dns/records?zone=${zone.id}&limit=1000`)).body.data
+  for (const { name, type, ttl, records } of rrsets)
+    expect(listed.find((one: any) => one.name === name && one.type === type)).toMatchObject({ ttl, fields: records[0]!.fields })
+
+  const text = await exported(acme, zone.id)
+  await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
+  const again = await zoneMade(acme)
+  expect((await importFile(acme, again.id, text)).status).toBe(200)
+  expect(await exported(acme, again.id)).toBe(text)
 })
