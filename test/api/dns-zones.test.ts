@@ -240,3 +240,25 @@ test('what is wrong with a zone is told by member', async () => {
     { pointer: '#/provider_id', code: 'enum', detail: 'must be "builtin".' },
   ])
 })
+
+test('what is most often a mistake is listed by lint', async () => {
+  const { acme, rival } = await world()
+  const { id } = await zoneMade(acme, 'example.com', { nameservers: ['ns1.example.net', 'ns2.example.net'] })
+  const lint = async () => (await acme.call('GET', `/v1/dns/zones/${id}/lint`)).body
+  expect(await lint()).toEqual({ zone_id: id, serial: 1, findings: [], truncated: false })
+  await acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'CNAME', name: 'x', content: 'gone' })
+  expect(await lint()).toMatchObject({
+    serial: 2,
+    findings: [{ rule: 'dangling', name: 'x', type: 'CNAME', reference: 'RFC 1912 2.4' }],
+  })
+  const rrsets = Array.from({ length: 1000 }, (_, n) => ({
+    name: `x${n}`,
+    type: 'A',
+    ttl: 1,
+    records: [{ content: '192.0.2.1' }],
+  }))
+  await acme.call('PUT', `/v1/dns/zones/${id}/rrsets`, { rrsets })
+  const many = await lint()
+  expect([many.findings.length, many.truncated]).toEqual([1000, true])
+  expect((await rival.call('GET', `/v1/dns/zones/${id}/lint`)).status).toBe(404)
+})

@@ -1,5 +1,6 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { lintOf } from './lint-report'
 import { listRecords, recordQuery, zoneRecordQuery } from './record-listing'
 import { createRecord, deleteRecord, getRecord, listRecordsOf, recordRelations, updateRecord } from './records'
 import {
@@ -12,7 +13,7 @@ import {
   ZoneImported,
 } from './record-shapes'
 import { replaceRrsets } from './rrsets'
-import { Zone, ZoneInput, ZoneList, ZonePatch } from './zone-shapes'
+import { Zone, ZoneInput, ZoneLint, ZoneList, ZonePatch } from './zone-shapes'
 import { exportExamples, ExportQuery, exportZone } from './zone-export'
 import { importExamples, ImportQuery, importZone, mostImported } from './zone-import'
 import { createZone, deleteZone, getZone, listZones, updateZone, zoneListing } from './zones'
@@ -149,6 +150,16 @@ export const dnsRoutes = area('dns', 'DNS', [
     query: ExportQuery,
     streams: exportExamples,
     run: (ctx, { params, query }) => exportZone(ctx, params.id!, query.format ?? 'bind'),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/lint',
+    guard: read,
+    operationId: 'lintZone',
+    summary: 'Lint a zone',
+    description: 'What in the zone is allowed and most often a mistake. Nothing outside of it is asked.',
+    answer: ZoneLint,
+    run: (ctx, { params }) => lintOf(ctx, params.id!),
   }),
   route({
     method: 'POST',

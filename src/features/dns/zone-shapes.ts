@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../core/dns/ttl'
 import { editable, ListOf, Nullable, Shape, Words } from '../../core/shapes'
 import { zoneStatuses } from './tables'
+import { lintRules, type LintRule } from './zone-lint'
 
 /** The only provider there is: the zone is served by the hub itself. */
 export const builtin = 'builtin'
@@ -97,6 +98,47 @@ export const ZonePatch = Shape(
   { $id: 'ZonePatch', description: 'What of a zone is to change.', examples: [{ soa: { minimum: 60 } }] },
 )
 
+export const mostFindings = 1000
+
+export const ZoneLint = Shape(
+  {
+    zone_id: Type.String({ description: 'The zone.' }),
+    serial: Type.Integer({ description: 'As of this serial.' }),
+    findings: Type.Array(
+      Shape({
+        rule: Words(Object.keys(lintRules) as LintRule[], { description: 'The rule. Further ones may be added.' }),
+        name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+        type: Type.String({ description: 'Record type.' }),
+        detail: Type.String({ description: 'What is wrong, for people.' }),
+        reference: Type.String({ description: 'The document and section that advises against it.' }),
+      }),
+      { maxItems: mostFindings, description: 'By name.' },
+    ),
+    truncated: Type.Boolean({ description: `True when there are more than ${mostFindings}.` }),
+  },
+  {
+    $id: 'ZoneLint',
+    description: 'What in a zone is allowed and most often a mistake.',
+    examples: [
+      {
+        zone_id: example.id,
+        serial: 7,
+        findings: [
+          {
+            rule: 'one_name_server',
+            name: '@',
+            type: 'NS',
+            detail: 'While the one name server is away, nothing in the zone is found.',
+            reference: 'RFC 2182 5',
+          },
+        ],
+        truncated: false,
+      },
+    ],
+  },
+)
+
+export type ZoneLint = Static<typeof ZoneLint>
 export type ZoneView = Static<typeof Zone>
 export type ZoneInput = Static<typeof ZoneInput>
 export type ZonePatch = Static<typeof ZonePatch>
