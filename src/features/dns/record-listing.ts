@@ -12,7 +12,7 @@ import type { DnsRecordView } from './record-shapes'
 import { contentKeyLength, contentKeyOf } from './record-values'
 import { dnsRecords, dnsZones, recordSources } from './tables'
 import { recordViews } from './views'
-import type { RecordRow } from './zone-changes'
+import type { RecordRow } from './zone-rows'
 import { reversedName } from './zone-names'
 
 type Place = (value: unknown) => SQL

@@ -7,7 +7,7 @@ import type { Reader } from '../../core/db/transaction'
 import type { DnsRecordView } from './record-shapes'
 import { joinedText } from './record-values'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
-import type { RecordRow, RrsetRow, ZoneRow } from './zone-changes'
+import type { RecordRow, RrsetRow, ZoneRow } from './zone-rows'
 import { fqdnOf, unicodeOf } from './zone-names'
 import { builtin, type ZoneView } from './zone-shapes'
 

@@ -1,64 +1,15 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
-import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { nextNumber, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
-import { newId } from '../../core/ids'
-import { invalid, notFound, Problem, type FieldProblem } from '../../core/problem'
+import { invalid, Problem, type FieldProblem } from '../../core/problem'
+import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
 import { changesCounter, zonesTopic } from './publish'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
 import { dnsRecords, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { reversedName } from './zone-names'
-
-export type ZoneRow = typeof dnsZones.$inferSelect
-export type RrsetRow = typeof dnsRrsets.$inferSelect
-export type RecordRow = typeof dnsRecords.$inferSelect
-
-/** An rrset with its records in the order of their ids. */
-export interface Rrset {
-  row: RrsetRow
-  records: RecordRow[]
-}
-
-/** The zone of the caller's workspace, held until the transaction ends: changes of a zone take turns. @throws Problem 404 */
-export async function zoneHeld(tx: Tx, ctx: Ctx, id: string): Promise<ZoneRow> {
-  const [row] = await locking(
-    tx
-      .select()
-      .from(dnsZones)
-      .where(and(eq(dnsZones.id, id), eq(dnsZones.workspaceId, ctx.workspaceId))),
-  )
-  if (!row) throw notFound('zone')
-  return row
-}
-
-/** The rrsets of these names, by {@link rrsetKey}. */
-export async function rrsetsAt(tx: Tx, zoneId: string, names: readonly string[]): Promise<Map<string, Rrset>> {
-  const found = new Map<string, Rrset>()
-  const distinct = [...new Set(names)]
-  for (let at = 0; at < distinct.length; at += rowsAtOnce) {
-    const some = distinct.slice(at, at + rowsAtOnce)
-    const rows = await tx
-      .select()
-      .from(dnsRrsets)
-      .where(and(eq(dnsRrsets.zoneId, zoneId), inArray(dnsRrsets.name, some)))
-    const byId = new Map(rows.map(row => [row.id, { row, records: [] } as Rrset]))
-    const records = await tx
-      .select()
-      .from(dnsRecords)
-      .where(and(eq(dnsRecords.zoneId, zoneId), inArray(dnsRecords.name, some)))
-    // Sorted here: SQLite would walk the whole zone in the order of ids to spare itself the sorting.
-    for (const record of records.sort((a, b) => (a.id < b.id ? -1 : 1))) byId.get(record.rrsetId)?.records.push(record)
-    for (const one of byId.values()) found.set(rrsetKey(one.row), one)
-  }
-  return found
-}
-
-export const rrsetKey = (of: { name: string; type: string }): string => `${of.name} ${of.type}`
-
-const rowsAtOnce = 500
+import { rowsAtOnce, rrsetsAt, type ZoneRow } from './zone-rows'
+import { stepsOf, type Steps } from './zone-steps'
 
 export interface ZoneChanged {
   zone: ZoneRow
@@ -144,136 +95,6 @@ export async function tellServers(tx: Tx, zone: { id: string; name: string }): P
     .values({ zoneId: zone.id, number, name: zone.name })
     .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number } })
 }
-
-interface Steps {
-  changes: RecordChange[]
-  touched: { name: string; type: string; pointer: string }[]
-  newRrsets: RrsetRow[]
-  changedRrsets: RrsetRow[]
-  removedRrsets: string[]
-  inserts: RecordRow[]
-  updates: RecordRow[]
-  removedRecords: string[]
-}
-
-/** What has to be done so that the rrsets are as wanted. */
-function stepsOf(of: {
-  zone: ZoneRow
-  existing: ReadonlyMap<string, Rrset>
-  wanted: readonly WantedRrset[]
-  source: RecordSource
-  now: number
-}): Steps {
-  const steps: Steps = {
-    changes: [],
-    touched: [],
-    newRrsets: [],
-    changedRrsets: [],
-    removedRrsets: [],
-    inserts: [],
-    updates: [],
-    removedRecords: [],
-  }
-  for (const wanted of of.wanted) rrsetSteps(steps, of, wanted, of.existing.get(rrsetKey(wanted)))
-  return steps
-}
-
-function rrsetSteps(
-  steps: Steps,
-  { zone, source, now }: { zone: ZoneRow; source: RecordSource; now: number },
-  wanted: WantedRrset,
-  existing: Rrset | undefined,
-): void {
-  if (wanted.values.length === 0) {
-    if (!existing) return
-    steps.removedRrsets.push(existing.row.id)
-    for (const record of existing.records) removed(steps, existing.row, record)
-    return
-  }
-  const comment = wanted.comment ?? existing?.row.comment ?? ''
-  const row: RrsetRow = existing?.row ?? {
-    id: newId('rrset'),
-    zoneId: zone.id,
-    name: wanted.name,
-    type: wanted.type,
-    ttl: wanted.ttl,
-    source,
-    comment,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  }
-  const whole = !existing || row.ttl !== wanted.ttl || row.comment !== comment
-  const before = steps.changes.length
-  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment }
-
-  const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
-  const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
-  const taken = new Set<string>()
-  const place = (value: WantedRrset['values'][number]): RecordRow | undefined => {
-    const same = kept.get(value.hash)
-    const named = value.keep === undefined ? undefined : byId.get(value.keep.id)
-    return same ?? named
-  }
-  for (const value of wanted.values) {
-    const old = place(value)
-    const written = {
-      content: value.content,
-      contentKey: value.contentKey,
-      target: value.target,
-      rdata: value.rdata,
-      rdataHash: value.hash,
-    }
-    if (!old) {
-      const record: RecordRow = {
-        id: value.keep?.id ?? newId('rec'),
-        rrsetId: row.id,
-        workspaceId: zone.workspaceId,
-        zoneId: zone.id,
-        name: wanted.name,
-        nameReversed: reversedName(wanted.name),
-        type: wanted.type,
-        source: row.source,
-        ...written,
-        version: (value.keep?.version ?? 0) + 1,
-        createdAt: value.keep?.createdAt ?? now,
-        updatedAt: now,
-      }
-      steps.inserts.push(record)
-      steps.changes.push(told('created', record, null, { ttl: wanted.ttl, content: value.content }))
-      continue
-    }
-    taken.add(old.id)
-    const otherValue = old.content !== value.content
-    if (!otherValue && !whole) continue
-    steps.updates.push({ ...old, ...(otherValue ? written : {}), version: old.version + 1, updatedAt: now })
-    if (otherValue || row.ttl !== wanted.ttl)
-      steps.changes.push(
-        told('updated', old, { ttl: row.ttl, content: old.content }, { ttl: wanted.ttl, content: value.content }),
-      )
-  }
-  for (const record of existing?.records ?? []) if (!taken.has(record.id)) removed(steps, row, record)
-
-  if (!existing) steps.newRrsets.push(row)
-  else if (whole || steps.changes.length > before)
-    steps.changedRrsets.push({ ...changedAsWhole, version: row.version + 1, updatedAt: now })
-  if (steps.changes.length > before) steps.touched.push({ name: wanted.name, type: wanted.type, pointer: wanted.pointer })
-}
-
-function removed(steps: Steps, rrset: RrsetRow, record: RecordRow): void {
-  steps.removedRecords.push(record.id)
-  steps.changes.push(told('deleted', record, { ttl: rrset.ttl, content: record.content }, null))
-}
-
-type Form = { ttl: number; content: string } | null
-const told = (action: RecordChange['action'], record: RecordRow, before: Form, after: Form): RecordChange => ({
-  action,
-  recordId: record.id,
-  type: record.type,
-  name: record.name,
-  before,
-  after,
-})
 
 /** Removals go first, so that a value may move from one record to another. */
 async function write(tx: Tx, steps: Steps, now: number): Promise<void> {

@@ -11,7 +11,7 @@ import { Shape, Words } from '../../core/shapes'
 import { readWholeZone, type PublishedZone } from './publish'
 import { dnsRrsets } from './tables'
 import { zoneShown } from './views'
-import { rrsetKey, type ZoneRow } from './zone-changes'
+import { rrsetKey, type ZoneRow } from './zone-rows'
 import { withinZone } from './zone-names'
 import { zoneOf } from './zones'
 

@@ -1,0 +1,137 @@
+import { newId } from '../../core/ids'
+import type { RecordChange } from './changed-event'
+import type { WantedRrset } from './rrset-rules'
+import type { RecordSource } from './tables'
+import { rrsetKey, type RecordRow, type Rrset, type RrsetRow, type ZoneRow } from './zone-rows'
+import { reversedName } from './zone-names'
+
+/** What is to be written, and what is to be told of it. */
+export interface Steps {
+  changes: RecordChange[]
+  touched: { name: string; type: string; pointer: string }[]
+  newRrsets: RrsetRow[]
+  changedRrsets: RrsetRow[]
+  removedRrsets: string[]
+  inserts: RecordRow[]
+  updates: RecordRow[]
+  removedRecords: string[]
+}
+
+/** What has to be done so that the rrsets are as wanted. */
+export function stepsOf(of: {
+  zone: ZoneRow
+  existing: ReadonlyMap<string, Rrset>
+  wanted: readonly WantedRrset[]
+  source: RecordSource
+  now: number
+}): Steps {
+  const steps: Steps = {
+    changes: [],
+    touched: [],
+    newRrsets: [],
+    changedRrsets: [],
+    removedRrsets: [],
+    inserts: [],
+    updates: [],
+    removedRecords: [],
+  }
+  for (const wanted of of.wanted) rrsetSteps(steps, of, wanted, of.existing.get(rrsetKey(wanted)))
+  return steps
+}
+
+function rrsetSteps(
+  steps: Steps,
+  { zone, source, now }: { zone: ZoneRow; source: RecordSource; now: number },
+  wanted: WantedRrset,
+  existing: Rrset | undefined,
+): void {
+  if (wanted.values.length === 0) {
+    if (!existing) return
+    steps.removedRrsets.push(existing.row.id)
+    for (const record of existing.records) removed(steps, existing.row, record)
+    return
+  }
+  const comment = wanted.comment ?? existing?.row.comment ?? ''
+  const row: RrsetRow = existing?.row ?? {
+    id: newId('rrset'),
+    zoneId: zone.id,
+    name: wanted.name,
+    type: wanted.type,
+    ttl: wanted.ttl,
+    source,
+    comment,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const whole = !existing || row.ttl !== wanted.ttl || row.comment !== comment
+  const before = steps.changes.length
+  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment }
+
+  const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
+  const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
+  const taken = new Set<string>()
+  const place = (value: WantedRrset['values'][number]): RecordRow | undefined => {
+    const same = kept.get(value.hash)
+    const named = value.keep === undefined ? undefined : byId.get(value.keep.id)
+    return same ?? named
+  }
+  for (const value of wanted.values) {
+    const old = place(value)
+    const written = {
+      content: value.content,
+      contentKey: value.contentKey,
+      target: value.target,
+      rdata: value.rdata,
+      rdataHash: value.hash,
+    }
+    if (!old) {
+      const record: RecordRow = {
+        id: value.keep?.id ?? newId('rec'),
+        rrsetId: row.id,
+        workspaceId: zone.workspaceId,
+        zoneId: zone.id,
+        name: wanted.name,
+        nameReversed: reversedName(wanted.name),
+        type: wanted.type,
+        source: row.source,
+        ...written,
+        version: (value.keep?.version ?? 0) + 1,
+        createdAt: value.keep?.createdAt ?? now,
+        updatedAt: now,
+      }
+      steps.inserts.push(record)
+      steps.changes.push(told('created', record, null, { ttl: wanted.ttl, content: value.content }))
+      continue
+    }
+    taken.add(old.id)
+    const otherValue = old.content !== value.content
+    if (!otherValue && !whole) continue
+    steps.updates.push({ ...old, ...(otherValue ? written : {}), version: old.version + 1, updatedAt: now })
+    if (otherValue || row.ttl !== wanted.ttl)
+      steps.changes.push(
+        told('updated', old, { ttl: row.ttl, content: old.content }, { ttl: wanted.ttl, content: value.content }),
+      )
+  }
+  for (const record of existing?.records ?? []) if (!taken.has(record.id)) removed(steps, row, record)
+
+  if (!existing) steps.newRrsets.push(row)
+  else if (whole || steps.changes.length > before)
+    steps.changedRrsets.push({ ...changedAsWhole, version: row.version + 1, updatedAt: now })
+  if (steps.changes.length > before) steps.touched.push({ name: wanted.name, type: wanted.type, pointer: wanted.pointer })
+}
+
+function removed(steps: Steps, rrset: RrsetRow, record: RecordRow): void {
+  steps.removedRecords.push(record.id)
+  steps.changes.push(told('deleted', record, { ttl: rrset.ttl, content: record.content }, null))
+}
+
+type Form = { ttl: number; content: string } | null
+const told = (action: RecordChange['action'], record: RecordRow, before: Form, after: Form): RecordChange => ({
+  action,
+  recordId: record.id,
+  type: record.type,
+  name: record.name,
+  before,
+  after,
+})
