@@ -1,0 +1,160 @@
+import { typeCode } from '../../../core/dns/type-codes'
+import { endOfName, keyOfOctets, parentKey, wireName, type NameKey, type WireName } from './name-key'
+import type { ServedSet, ServedZone } from './served-zone'
+
+/** Codes of the types that the rules of answering speak of. */
+export const TYPE = { NS: 2, CNAME: 5, SOA: 6, HINFO: 13, AAAA: 28, A: 1, DNAME: 39, DS: 43, ANY: 255 } as const
+
+/** An RRset, ready to be written. */
+export interface IndexedSet {
+  readonly type: number
+  readonly ttl: number
+  readonly rdata: readonly IndexedRdata[]
+}
+
+/** Rdata, and where in it names stand that may be compressed (RFC 3597 4). */
+export interface IndexedRdata {
+  readonly octets: Uint8Array
+  /** Where the first of the names begins. */
+  readonly namesAt: number
+  readonly names: readonly WireName[]
+}
+
+/** A name that exists: it has sets, or a name below it has (an empty non-terminal, RFC 8020 2). */
+export interface Node {
+  readonly name: WireName
+  readonly sets: Map<number, IndexedSet>
+  /** Names one label below. */
+  children: number
+}
+
+/** The names of one zone. */
+export class ZoneIndex {
+  readonly name: WireName
+  /** The SOA as it stands in answers that something is not there, with the TTL of RFC 2308 5. */
+  negative: IndexedSet = { type: TYPE.SOA, ttl: 0, rdata: [] }
+  readonly #nodes = new Map<NameKey, Node>()
+
+  /** @throws DnsFormatError for a name that is none; Error when the zone has no SOA at its apex */
+  constructor(zone: ServedZone) {
+    this.name = wireName(zone.name)
+    this.#nodeAt(this.name)
+    for (const set of zone.rrsets) this.put(set)
+    if (this.negative.rdata.length === 0) throw new Error(`The zone ${zone.name} has no SOA`)
+  }
+
+  get apex(): Node {
+    return this.#nodes.get(this.name.key)!
+  }
+
+  node(key: NameKey): Node | undefined {
+    return this.#nodes.get(key)
+  }
+
+  /** Puts a set in the place of what was there, or takes it away when it has no rdata. Sets outside the zone are not taken. */
+  put({ name, type, ttl, rdata }: ServedSet): void {
+    const owner = wireName(name)
+    if (!owner.key.endsWith(this.name.key) || !this.#holds(owner.key)) return
+    const code = typeCode(type)
+    if (rdata.length === 0) return this.#remove(owner.key, code)
+    const set = { type: code, ttl, rdata: rdata.map(octets => indexed(code, octets)) }
+    this.#nodeAt(owner).sets.set(code, set)
+    if (code === TYPE.SOA && owner.key === this.name.key) this.negative = { ...set, ttl: Math.min(ttl, minimumOf(rdata[0]!)) }
+  }
+
+  /** A suffix of characters may begin within a label. */
+  #holds(key: NameKey): boolean {
+    let at = key
+    while (at.length > this.name.key.length) at = parentKey(at)
+    return at === this.name.key
+  }
+
+  #nodeAt(name: WireName): Node {
+    const known = this.#nodes.get(name.key)
+    if (known) return known
+    const node: Node = { name, sets: new Map(), children: 0 }
+    this.#nodes.set(name.key, node)
+    if (name.key !== this.name.key) this.#nodeAt(parentOf(name)).children++
+    return node
+  }
+
+  #remove(key: NameKey, code: number): void {
+    this.#nodes.get(key)?.sets.delete(code)
+    for (let at = key; at !== this.name.key; at = parentKey(at)) {
+      const node = this.#nodes.get(at)
+      if (!node || node.sets.size > 0 || node.children > 0) return
+      this.#nodes.delete(at)
+      this.#nodes.get(parentKey(at))!.children--
+    }
+  }
+}
+
+/** All zones that are served. */
+export class ZoneSet {
+  readonly #zones = new Map<NameKey, ZoneIndex>()
+
+  get size(): number {
+    return this.#zones.size
+  }
+
+  /** Serves the zone from now on, in the place of what was served of it. */
+  put(zone: ZoneIndex): void {
+    this.#zones.set(zone.name.key, zone)
+  }
+
+  remove(name: string): void {
+    this.#zones.delete(wireName(name).key)
+  }
+
+  get(name: string): ZoneIndex | undefined {
+    return this.#zones.get(wireName(name).key)
+  }
+
+  clear(): void {
+    this.#zones.clear()
+  }
+
+  /**
+   * The zone that answers for a name: the deepest that it is in. DS of a zone's own name is the business of the zone
+   * above it, where that is served too (RFC 4035 3.1.4.1).
+   */
+  enclosing(key: NameKey, type: number): ZoneIndex | undefined {
+    let own: ZoneIndex | undefined
+    for (let at = key; ; at = parentKey(at)) {
+      const zone = this.#zones.get(at)
+      if (zone && (type !== TYPE.DS || at.length < key.length)) return zone
+      own ??= zone
+      if (at.length === 1) return own
+    }
+  }
+}
+
+/** For each type of RFC 1035 with names in its rdata: the octets before them, and their number. */
+const named = new Map<number, readonly [before: number, names: number]>([
+  [2, [0, 1]], // NS
+  [5, [0, 1]], // CNAME
+  [6, [0, 2]], // SOA
+  [12, [0, 1]], // PTR
+  [15, [2, 1]], // MX
+  [39, [0, 1]], // DNAME, which is never compressed but whose target is asked for
+])
+
+function indexed(type: number, octets: Uint8Array): IndexedRdata {
+  const [namesAt, count] = named.get(type) ?? [octets.length, 0]
+  const names: WireName[] = []
+  for (let at = namesAt; names.length < count;) {
+    const end = endOfName(octets, at)
+    if (end < 0) return { octets, namesAt: octets.length, names: [] }
+    const name = octets.subarray(at, end)
+    names.push({ key: keyOfOctets(name), octets: name })
+    at = end
+  }
+  return { octets, namesAt, names }
+}
+
+const parentOf = ({ key, octets }: WireName): WireName => ({ key: parentKey(key), octets: octets.subarray(1 + octets[0]!) })
+
+/** The last field of a SOA (RFC 1035 3.3.13). */
+function minimumOf(soa: Uint8Array): number {
+  return new DataView(soa.buffer, soa.byteOffset, soa.byteLength).getUint32(soa.length - 4)
+}
