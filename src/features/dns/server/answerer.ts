@@ -39,10 +39,14 @@ export class Answerer {
   readonly #writer = new AnswerWriter()
   readonly #stored = new Map<string, Stored>()
   #storedOctets = 0
-  /** How many answers had which rcode; BADVERS counts as 16. */
-  readonly rcodes = new Uint32Array(24)
+  /** False until all zones are there: what is asked before may be of one that is not, and nobody must learn that it is refused. */
+  complete = true
 
-  constructor(zones: ZoneSet) {
+  constructor(
+    zones: ZoneSet,
+    /** Answers by rcode, with the high bits of EDNS; counted up here. */
+    readonly rcodes = new Uint32Array(24),
+  ) {
     this.#zones = zones
   }
 
@@ -70,7 +74,7 @@ export class Answerer {
       const refused = this.#empty(query, question, extras, RCODE.NOTAUTH)
       return refuseTsig(refused, extras.tsig, TSIG_ERROR.BADKEY)
     }
-    const refusal = refusalOf(question)
+    const refusal = this.complete ? refusalOf(question) : RCODE.SERVFAIL
     if (refusal !== RCODE.NOERROR) return this.#empty(query, question, extras, refusal)
     return this.#resolved(query, question, extras, limitOf(extras, transport))
   }

@@ -35,12 +35,17 @@ export class ZoneIndex {
   negative: IndexedSet = { type: TYPE.SOA, ttl: 0, rdata: [] }
   readonly #nodes = new Map<NameKey, Node>()
 
-  /** @throws DnsFormatError for a name that is none; Error when the zone has no SOA at its apex */
-  constructor(zone: ServedZone) {
-    this.name = wireName(zone.name)
+  /** An empty zone, to be filled. @throws DnsFormatError for a name that is none */
+  constructor(name: string) {
+    this.name = wireName(name)
     this.#nodeAt(this.name)
-    for (const set of zone.rrsets) this.put(set)
-    if (this.negative.rdata.length === 0) throw new Error(`The zone ${zone.name} has no SOA`)
+  }
+
+  /** A zone with all its sets. */
+  static of({ name, rrsets }: ServedZone): ZoneIndex {
+    const zone = new ZoneIndex(name)
+    for (const set of rrsets) zone.put(set)
+    return zone
   }
 
   get apex(): Node {
@@ -97,21 +102,14 @@ export class ZoneSet {
     return this.#zones.size
   }
 
-  /** Serves the zone from now on, in the place of what was served of it. */
+  /** Serves the zone from now on, in the place of what was served of it. @throws Error when it has no SOA at its apex */
   put(zone: ZoneIndex): void {
+    if (zone.negative.rdata.length === 0) throw new Error('A zone must have a SOA at its apex')
     this.#zones.set(zone.name.key, zone)
   }
 
   remove(name: string): void {
     this.#zones.delete(wireName(name).key)
-  }
-
-  get(name: string): ZoneIndex | undefined {
-    return this.#zones.get(wireName(name).key)
-  }
-
-  clear(): void {
-    this.#zones.clear()
   }
 
   /**

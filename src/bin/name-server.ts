@@ -1,0 +1,3 @@
+import { runNameServer } from '../features/dns/server/thread'
+
+runNameServer()

@@ -1,0 +1,142 @@
+import type { Clock, Timer } from '../../../core/clock'
+import { BadSetting } from '../../../core/config'
+import type { Log } from '../../../core/log'
+import type { Counts, FromServer, ListenWish, ToServer } from './messages'
+import type { ServedSet, ServedZone } from './served-zone'
+
+/** What the name server needs of whoever starts it. */
+export interface Surroundings {
+  /** The file of the thread: an entry point of its own beside the program's (`src/bin/name-server.ts`). */
+  entry: string
+  clock: Clock
+  log: Log
+  counted(counts: Counts): void
+  /** Called when a thread begins that has no zones yet: at the start, and after one has died. */
+  empty(): void
+}
+
+// Sets that are handed over at once; between them the program does other things.
+const setsAtOnce = 500
+const restartAfterMs = 1000
+const stopMs = 2000
+
+/** The name server as the hub sees it: a thread that is given zones, and started again should it die. */
+export class NameServer {
+  #thread: Worker | null = null
+  #stopped = false
+  #restart: Timer | null = null
+  /** Where it listens, once it does. */
+  address: { host: string; port: number } | null = null
+
+  constructor(
+    private readonly wish: ListenWish,
+    private readonly around: Surroundings,
+  ) {}
+
+  /** Opens the port. @throws BadSetting when it cannot be had */
+  async start(): Promise<void> {
+    const { host, port } = this.address ?? this.wish
+    const found = Promise.withResolvers<FromServer & { kind: 'listening' | 'refused' }>()
+    const thread = new Worker(this.around.entry)
+    this.#thread = thread
+    thread.onmessage = ({ data }: MessageEvent<FromServer>) => {
+      if (data.kind === 'listening' || data.kind === 'refused') found.resolve(data)
+      else this.#hear(data)
+    }
+    thread.onerror = event => {
+      event.preventDefault()
+      this.around.log.error({ reason: event.message }, 'the thread of the name server failed')
+    }
+    thread.addEventListener('close', () => {
+      found.resolve({ kind: 'refused', code: '', reason: 'its thread ended' })
+      if (this.#thread === thread && this.address) this.#died()
+    })
+    this.#post({ kind: 'listen', wish: { ...this.wish, host, port } })
+    const answer = await found.promise
+    if (answer.kind === 'refused') {
+      if (this.#thread === thread) this.#thread = null
+      thread.terminate()
+      throw new BadSetting(refusedText(host, port, answer))
+    }
+    this.address = { host: answer.host, port: answer.port }
+    this.around.empty()
+  }
+
+  /** Serves the zone as it is now. A long one is handed over piece by piece; nobody is answered from half of it. */
+  async put({ name, rrsets }: ServedZone): Promise<void> {
+    const thread = this.#thread
+    // The SOA goes first: pieces without it are no zone, should the first get lost with a thread.
+    const sorted = rrsets.toSorted((a, b) => Number(b.type === 'SOA') - Number(a.type === 'SOA'))
+    for (let at = 0; ; at += setsAtOnce) {
+      const last = at + setsAtOnce >= sorted.length
+      if (thread !== this.#thread) return
+      this.#post({ kind: 'zone', name, rrsets: sorted.slice(at, at + setsAtOnce).map(withOwnOctets), last })
+      if (last) return
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+
+  remove(name: string): void {
+    this.#post({ kind: 'remove', name })
+  }
+
+  /** Every zone was put once: what is asked of no zone is refused from now on. */
+  complete(): void {
+    this.#post({ kind: 'complete' })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#restart?.cancel()
+    const thread = this.#thread
+    if (!thread) return
+    const ended = new Promise<void>(resolve => {
+      thread.addEventListener('message', ({ data }: MessageEvent<FromServer>) => {
+        if (data.kind === 'stopped') resolve()
+      })
+      thread.addEventListener('close', () => resolve())
+    })
+    this.#post({ kind: 'stop' })
+    await Promise.race([ended, Bun.sleep(stopMs)])
+    this.#thread = null
+    thread.terminate()
+  }
+
+  #post(message: ToServer): void {
+    this.#thread?.postMessage(message)
+  }
+
+  #hear(message: FromServer): void {
+    if (message.kind === 'counted') this.around.counted(message.counts)
+    else if (message.kind === 'unfit')
+      this.around.log.error({ zone: message.name, reason: message.reason }, 'a zone cannot be served')
+  }
+
+  #died(): void {
+    this.#thread = null
+    if (this.#stopped) return
+    this.around.log.error({}, 'the thread of the name server ended; it is started again')
+    this.#restart = this.around.clock.after(restartAfterMs, () => void this.#startAgain())
+  }
+
+  async #startAgain(): Promise<void> {
+    try {
+      await this.start()
+      this.around.log.info(this.address!, 'the name server answers again')
+    } catch (error) {
+      this.around.log.error({ err: error }, 'the name server could not be started again; it is tried once more')
+      if (!this.#stopped) this.#restart = this.around.clock.after(restartAfterMs, () => void this.#startAgain())
+    }
+  }
+}
+
+/** Octets that are a view of more would take all of it along. */
+const withOwnOctets = (set: ServedSet): ServedSet => ({ ...set, rdata: set.rdata.map(octets => Uint8Array.from(octets)) })
+
+function refusedText(host: string, port: number, { code, reason }: { code: string; reason: string }): string {
+  const other = 'Choose another with HOST:PORT, or set it to off.'
+  if (code === 'EADDRINUSE') return `BAILIWICK_DNS_LISTEN: port ${port} is in use on ${host}. Stop what uses it. ${other}`
+  if (code === 'EACCES')
+    return `BAILIWICK_DNS_LISTEN: this user may not listen on port ${port}; give the program CAP_NET_BIND_SERVICE. ${other}`
+  return `BAILIWICK_DNS_LISTEN: the name server cannot listen on ${host} port ${port} (${reason}). ${other}`
+}

@@ -1,0 +1,127 @@
+import type { Socket } from 'bun'
+import type { Answerer } from './answerer'
+import type { Counted } from './counted'
+
+/** Connections that are open at once. */
+const CONNECTIONS_MAX = 100
+/** Seconds without a whole query after which a connection is closed (RFC 7766 6.2.3). */
+const IDLE_SECONDS = 30
+/** Octets of answers that a client may leave unread. */
+const UNREAD_MAX = 512 * 1024
+
+interface Connection {
+  /** Queries that are not whole yet. */
+  read: Uint8Array
+  /** Answers that the system did not take yet. */
+  unsent: Uint8Array[]
+  unsentOctets: number
+}
+
+/** An open TCP port. */
+export interface TcpPort {
+  close(): void
+}
+
+/** Answers what comes by TCP: any number of queries on a connection, one after the other (RFC 7766). @throws Error with a code */
+export function openTcp(host: string, port: number, { answerer, counted }: { answerer: Answerer; counted: Counted }): TcpPort {
+  // In the order of their last queries: whoever was quiet the longest goes when there are too many.
+  const open = new Set<Socket<Connection>>()
+  const listener = Bun.listen<Connection>({
+    hostname: host,
+    port,
+    data: undefined as never,
+    socket: {
+      open(socket) {
+        socket.data = { read: NOTHING, unsent: [], unsentOctets: 0 }
+        socket.timeout(IDLE_SECONDS)
+        if (open.size >= CONNECTIONS_MAX) {
+          const [quiet] = open
+          open.delete(quiet!)
+          quiet!.terminate()
+        }
+        open.add(socket)
+      },
+      data(socket, octets) {
+        const { data } = socket
+        const whole = data.read.length === 0 ? octets : joined(data.read, octets)
+        const answers: Uint8Array[] = []
+        let at = 0
+        let asked = false
+        while (at + 2 <= whole.length) {
+          const end = at + 2 + ((whole[at]! << 8) | whole[at + 1]!)
+          if (end > whole.length) break
+          asked = true
+          counted.tcp++
+          const answer = answerer.answer(whole.subarray(at + 2, end), 'tcp')
+          if (answer === null) {
+            // No client sends this; what follows need not be looked at.
+            counted.ignored++
+            socket.terminate()
+            return
+          }
+          answers.push(framed(answer))
+          at = end
+        }
+        data.read = at === whole.length ? NOTHING : whole.slice(at)
+        if (!asked) return
+        socket.timeout(IDLE_SECONDS)
+        open.delete(socket)
+        open.add(socket)
+        send(socket, answers)
+      },
+      drain(socket) {
+        send(socket, [])
+      },
+      timeout(socket) {
+        socket.terminate()
+      },
+      close(socket) {
+        open.delete(socket)
+      },
+      error(socket) {
+        socket.terminate()
+      },
+    },
+  })
+  return {
+    close() {
+      listener.stop(true)
+    },
+  }
+}
+
+const NOTHING = new Uint8Array()
+
+function send(socket: Socket<Connection>, answers: Uint8Array[]): void {
+  const { data } = socket
+  for (const one of answers) {
+    data.unsent.push(one)
+    data.unsentOctets += one.length
+  }
+  if (data.unsentOctets > UNREAD_MAX) {
+    socket.terminate()
+    return
+  }
+  if (data.unsent.length === 0) return
+  const all = data.unsent.length === 1 ? data.unsent[0]! : Buffer.concat(data.unsent)
+  const sent = Math.max(0, socket.write(all))
+  const left = all.subarray(sent)
+  data.unsent = left.length > 0 ? [left] : []
+  data.unsentOctets = left.length
+}
+
+/** A message with its length before it (RFC 1035 4.2.2). */
+function framed(message: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(message.length + 2)
+  frame[0] = message.length >> 8
+  frame[1] = message.length
+  frame.set(message, 2)
+  return frame
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}

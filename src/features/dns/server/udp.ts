@@ -1,0 +1,71 @@
+import type { Answerer } from './answerer'
+import type { Counted } from './counted'
+import { networkOf, type ResponseRateLimit } from './rate-limit'
+
+/** The part of a UDP socket that answering needs. */
+interface Sending {
+  send(octets: Uint8Array, port: number, address: string): boolean
+}
+
+/** An open UDP port. */
+export interface UdpPort {
+  readonly hostname: string
+  readonly port: number
+  close(): void
+}
+
+/** Answers what comes by UDP. @throws Error with a code such as EADDRINUSE */
+export async function openUdp(
+  host: string,
+  port: number,
+  {
+    answerer,
+    counted,
+    limit,
+    limitLoopback,
+  }: { answerer: Answerer; counted: Counted; limit: ResponseRateLimit | null; limitLoopback: boolean },
+): Promise<UdpPort> {
+  const socket = await Bun.udpSocket({
+    hostname: host,
+    port,
+    socket: {
+      data(from, query, peerPort, peer) {
+        counted.udp++
+        const answer = answerer.answer(query, 'udp')
+        if (answer === null) {
+          counted.ignored++
+          return
+        }
+        const network = limit && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
+        const verdict = network === null ? 'send' : limit!.take(network, performance.now())
+        if (verdict === 'send') sendTo(from, answer, peerPort, peer)
+        else if (verdict === 'truncate') {
+          counted.truncated++
+          sendTo(from, answerer.truncated(query), peerPort, peer)
+        } else counted.dropped++
+      },
+      // Without a handler an answer to a client that has gone (ICMP: port unreachable) ends the process.
+      error() {},
+    },
+  })
+  return { hostname: socket.address.address, port: socket.port, close: () => socket.close() }
+}
+
+// Of no other network, which are positive.
+const LOOPBACK = -1
+
+/**
+ * Sends an answer. What the system reports at a `send` is the fate of an earlier packet to somebody else, and the
+ * answer at hand is not sent then: so it is sent again.
+ */
+export function sendTo(socket: Sending, octets: Uint8Array, port: number, address: string): void {
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      // False is a full buffer: then the answer is lost, as a packet may be, and the client asks again.
+      socket.send(octets, port, address)
+      return
+    } catch {
+      continue
+    }
+  }
+}

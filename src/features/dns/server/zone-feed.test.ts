@@ -1,0 +1,91 @@
+import { expect, test } from 'bun:test'
+import { openLog } from '../../../core/log'
+import type { ServedZone } from './served-zone'
+import { ZoneFeed, type ZoneSource } from './zone-feed'
+
+const zone = (name: string): ServedZone => ({ name, rrsets: [] })
+
+/** Zones in memory, and what was told to the name server. */
+function scene() {
+  const zones = new Map<string, ServedZone>()
+  const changes = new Map<string, { number: number; id: string; name: string }>()
+  let number = 0
+  let broken = false
+  const told: string[] = []
+  const source: ZoneSource = {
+    lastChange: async () => number,
+    list: async () => [...zones.keys()].map(id => ({ id })),
+    async changesAfter(after) {
+      if (broken) throw new Error('no database')
+      return [...changes.values()].filter(one => one.number > after).sort((a, b) => a.number - b.number)
+    },
+    read: async id => zones.get(id) ?? null,
+  }
+  const server = {
+    put: async ({ name }: ServedZone) => void told.push(`put ${name}`),
+    remove: (name: string) => void told.push(`remove ${name}`),
+    complete: () => void told.push('complete'),
+  }
+  const set = (id: string, value: ServedZone | null, name = value!.name) => {
+    if (value) zones.set(id, value)
+    else zones.delete(id)
+    changes.set(id, { number: ++number, id, name })
+  }
+  const feed = new ZoneFeed(source, server, openLog('silent'))
+  return { feed, set, told: () => told.splice(0), fail: (now: boolean) => (broken = now) }
+}
+
+test('gives all zones once, and then what has changed', async () => {
+  const { feed, set, told } = scene()
+  set('1', zone('a.'))
+  set('2', zone('b.'))
+  await feed.look()
+  expect(told()).toEqual(['put a.', 'put b.', 'complete'])
+  await feed.look()
+  expect(told()).toEqual([])
+  set('2', zone('b.'))
+  set('1', null, 'a.')
+  await feed.look()
+  expect(told()).toEqual(['put b.', 'remove a.'])
+})
+
+test('a zone that was made again under its name stays', async () => {
+  const { feed, set, told } = scene()
+  set('1', zone('a.'))
+  await feed.look()
+  set('1', null, 'a.')
+  set('2', zone('a.'))
+  await feed.look()
+  expect(told().slice(-2)).toEqual(['remove a.', 'put a.'])
+})
+
+test('gives everything again to a server that begins anew', async () => {
+  const { feed, set, told } = scene()
+  set('1', zone('a.'))
+  await feed.look()
+  told()
+  await feed.refill()
+  expect(told()).toEqual(['put a.', 'complete'])
+})
+
+test('goes on where it was when the source failed', async () => {
+  const { feed, set, told, fail } = scene()
+  fail(true)
+  set('1', zone('a.'))
+  await feed.look()
+  expect(told()).toEqual(['put a.', 'complete'])
+  set('1', zone('a.'))
+  await feed.look()
+  expect(told()).toEqual([])
+  fail(false)
+  await feed.look()
+  expect(told()).toEqual(['put a.'])
+})
+
+test('does nothing more once it is stopped', async () => {
+  const { feed, set, told } = scene()
+  await feed.stop()
+  set('1', zone('a.'))
+  await feed.look()
+  expect(told()).toEqual([])
+})
