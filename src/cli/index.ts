@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { version } from '../core/version'
+import type { Threads } from '../hub/run'
 import { addAgent } from './agent'
 import { addAudit } from './audit'
 import { addBench } from './bench-command'
@@ -34,13 +35,14 @@ const commands = [
 
 /**
  * Runs one command line, without the program's own name.
+ * @param threads the files of the threads that commands start
  * @returns the exit code: 0 done, 1 it could not be done (standard error says why), 2 the command line is wrong
  */
-export async function runCommand(args: string[]): Promise<number> {
+export async function runCommand(args: string[], threads: Threads): Promise<number> {
   const ended = { code: 0 }
   const program = makeProgram(code => {
     ended.code = code
-  })
+  }, threads)
   try {
     await program.parseAsync(args, { from: 'user' })
     return ended.code
@@ -57,7 +59,7 @@ export async function runCommand(args: string[]): Promise<number> {
 export type EndWith = (code: number) => void
 
 /** The whole command line, with the help of every command. */
-export function makeProgram(endWith: EndWith): Command {
+export function makeProgram(endWith: EndWith, threads: Threads): Command {
   const program = new Command('bailiwick')
     .description('Self-hostable infrastructure management: one program, one REST API.')
     .version(version, '-V, --version', 'print the version')
@@ -76,6 +78,6 @@ Examples:
 
 Settings are environment variables named BAILIWICK_…; flags win over them. The hub's page /docs/settings lists them all.`,
     )
-  for (const add of commands) add(program, endWith)
+  for (const add of commands) add(program, endWith, threads)
   return program
 }

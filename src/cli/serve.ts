@@ -2,10 +2,12 @@ import type { Command } from 'commander'
 import { unknownSettings } from '../core/config'
 import { openLog } from '../core/log'
 import { version } from '../core/version'
-import { readConfig, withData, withListen, type SettingFlags } from './settings'
+import type { Threads } from '../hub/run'
+import type { EndWith } from './index'
+import { readConfig, withData, withDnsListen, withListen, type SettingFlags } from './settings'
 
-export function addServe(program: Command): void {
-  withListen(withData(program.command('serve').description('Run the hub.')))
+export function addServe(program: Command, _: EndWith, threads: Threads): void {
+  withDnsListen(withListen(withData(program.command('serve').description('Run the hub.'))))
     .addHelpText(
       'after',
       `
@@ -18,11 +20,11 @@ Examples:
   BAILIWICK_DATABASE_URL=postgres://bailiwick@db/bailiwick BAILIWICK_MASTER_KEY_FILE=/etc/bailiwick/key bailiwick serve`,
     )
     .action(async (flags: SettingFlags) => {
-      await serve(flags)
+      await serve(flags, threads)
     })
 }
 
-async function serve(flags: SettingFlags): Promise<void> {
+async function serve(flags: SettingFlags, threads: Threads): Promise<void> {
   const config = readConfig(flags)
   const log = openLog(config.logLevel)
   for (const variable of unknownSettings()) log.warn({ variable }, `${variable} names no setting and has no effect`)
@@ -31,12 +33,15 @@ async function serve(flags: SettingFlags): Promise<void> {
   // Heard from here on, so that a stop during the start is not lost.
   const asked = stopAsked()
   const { runHub } = await import('../hub/run')
-  const running = await runHub(config)
-  console.log(`Bailiwick ${version} serves at ${running.hub.baseUrl}`)
+  const running = await runHub(config, threads)
+  const dns = running.nameServer ? `\nAnswers DNS at ${hostAndPort(running.nameServer)}` : ''
+  console.log(`Bailiwick ${version} serves at ${running.hub.baseUrl}${dns}`)
   if (running.setupLink) console.log(`Make the first user at ${running.setupLink}`)
   log.info({ signal: await asked }, 'stopping')
   await running.stop()
 }
+
+const hostAndPort = ({ host, port }: { host: string; port: number }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Resolves with the first signal to stop; the second ends the process at once. */
 function stopAsked(): Promise<string> {

@@ -101,6 +101,19 @@ export const settings = {
     'Who may make a login of their own: closed (who the operator invited), invitation (who was invited to a workspace) or open (anyone).',
     oneOf('closed', 'invitation', 'open'),
   ),
+  dnsListen: setting(
+    'BAILIWICK_DNS_LISTEN',
+    '127.0.0.1:5300',
+    'Address and port of the built-in name server, UDP and TCP, HOST:PORT; port 0 takes a free one, off runs none.',
+    text => (text === 'off' ? null : readListen(text)),
+    '--dns-listen',
+  ),
+  dnsResponsesPerSecond: setting(
+    'BAILIWICK_DNS_RESPONSES_PER_SECOND',
+    '200',
+    'Answers a second that the name server sends by UDP to one network, a /24 or /56; 0 for no limit.',
+    readCount(0, 1_000_000),
+  ),
   dnsNameservers: setting(
     'BAILIWICK_DNS_NAMESERVERS',
     null,

@@ -4,6 +4,10 @@ import type { Hub } from './hub'
 export const tallies = {
   heartbeat_pings: 'Pings taken, by kind.',
   webhook_attempts: 'Tries of webhook deliveries, by outcome.',
+  dns_queries: 'Queries the built-in name server got, by transport.',
+  dns_answers: 'Answers of the built-in name server, by code.',
+  dns_held_back:
+    'Queries the built-in name server did not answer in full: truncated or dropped by the rate limit, or ignored as no query.',
 } as const
 
 export type TallyName = keyof typeof tallies

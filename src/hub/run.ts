@@ -22,6 +22,7 @@ import { eventJobs, jobKinds } from './jobs'
 import { lockFolder } from './folder-lock'
 import { joinHubs, leaveHubs, renewPresence } from './presence'
 import { startTimetable } from './timetable'
+import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/name-server'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
 import { checkListen, listen } from './listen'
@@ -69,11 +70,18 @@ function checkFolder(config: Config): void {
   if (fault) throw new BadSetting(`BAILIWICK_DATA: ${fault}`)
 }
 
+/** The files of the threads that a hub starts: entry points beside its own, which alone knows where they lie. */
+export interface Threads {
+  nameServer: string
+}
+
 /** A hub that serves. */
 export interface RunningHub {
   hub: Hub
   worker: Worker
   server: Server<unknown>
+  /** Null when it is off. */
+  nameServer: RunningNameServer | null
   /** Where the first user is made, while there is none. */
   setupLink: string | null
   /** Lets requests and jobs under way finish, then closes everything; safe to call twice. */
@@ -84,7 +92,7 @@ export interface RunningHub {
  * Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round.
  * @throws BadSetting, WrongMasterKey, MigrationRefused
  */
-export async function runHub(config: Config, clock: Clock = systemClock): Promise<RunningHub> {
+export async function runHub(config: Config, threads: Threads, clock: Clock = systemClock): Promise<RunningHub> {
   checkFolder(config)
   // What keeps the very first start from serving is found before anything is made.
   if ((await wantedMasterKey(config)) === null) await checkListen(config)
@@ -94,7 +102,9 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
     await joinHubs(hub, hostname())
     const worker = new Worker(hub, jobKinds)
     await hub.store.listen(jobsChannel, from => {
-      if (from !== hub.id) worker.wake()
+      if (from === hub.id) return
+      worker.wake()
+      void readChangedZones(hub)
     })
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     const app = makeApp(hub, worker)
@@ -102,6 +112,8 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
     const server = listening.server()
     hub.baseUrl = baseUrl(config, server.port!)
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
+    const nameServer = await startNameServer(hub, threads.nameServer)
+    if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port })
     const stopTimetable = startTimetable(hub, worker, listening)
     worker.wake()
     const setupLink = (await hasUsers(hub.read)) ? null : `${hub.baseUrl}/setup#${await setupToken(hub)}`
@@ -114,13 +126,14 @@ export async function runHub(config: Config, clock: Clock = systemClock): Promis
       endWaits(hub)
       await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
       await listening.server().stop(true)
+      await nameServer?.stop()
       await heartbeats.settled()
       await flushUses(hub)
       await leaveHubs(hub)
       await hub.store.close()
       unlock()
     }
-    return { hub, worker, server, setupLink, stop: () => (stopping ??= stop()) }
+    return { hub, worker, server, nameServer, setupLink, stop: () => (stopping ??= stop()) }
   } catch (error) {
     unlock()
     throw error

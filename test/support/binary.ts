@@ -25,7 +25,11 @@ export interface Installation extends AsyncDisposable {
 export async function installation(): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-e2e-'))
   const database = process.env.BAILIWICK_DATABASE_URL ? await freshDatabase(process.env.BAILIWICK_DATABASE_URL) : null
-  const env: Record<string, string> = { ...withoutSettings(), BAILIWICK_DATA: join(folder, 'data') }
+  const env: Record<string, string> = {
+    ...withoutSettings(),
+    BAILIWICK_DATA: join(folder, 'data'),
+    BAILIWICK_DNS_LISTEN: '127.0.0.1:0',
+  }
   mkdirSync(env.BAILIWICK_DATA!)
   if (database) {
     const key = join(folder, 'key')
@@ -64,6 +68,8 @@ export async function runProgram(
 /** A hub that serves, from the compiled program. Disposing of it stops it. */
 export interface HubProcess extends AsyncDisposable {
   url: string
+  /** The port of its name server; 0 when it runs none. */
+  dnsPort: number
   pid: number
   /** What it printed so far. */
   out(): string
@@ -110,6 +116,7 @@ export async function startHub(
     const url = await ready.promise
     return {
       url,
+      dnsPort: Number(/^Answers DNS at \S+:(\d+)$/m.exec(said.out)?.[1] ?? 0),
       pid: run.pid,
       out: () => said.out,
       err: () => said.err,

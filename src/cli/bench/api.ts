@@ -17,7 +17,7 @@ export const apiBench: Bench = {
     const { config, folder, remove } = scratch()
     try {
       const { readToken, workspaceId } = await seed(config, Number(args.heartbeats))
-      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
+      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       const bare = await serveAgain(['bench', 'bare-server', sqliteFile(config), workspaceId])
       try {
         const options = { connections: Number(args.connections), seconds: Number(args.seconds) }

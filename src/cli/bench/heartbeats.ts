@@ -17,7 +17,7 @@ export const heartbeatsBench: Bench = {
     const { config, folder, remove } = scratch()
     try {
       const { uuids } = await seed(config, Number(args.heartbeats))
-      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
+      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       try {
         const requests = uuids.map(uuid => requestBytes('GET', `/ping/${uuid}`))
         let next = 0

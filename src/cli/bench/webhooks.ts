@@ -87,7 +87,7 @@ async function measured(
   const sink = await serveAgain(['bench', 'webhook-sink'])
   try {
     const ids = await fillQueues(config, queues(sink.port))
-    const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0'])
+    const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
     let taken = 0
     try {
       while ((taken = await takenBy(sink.port)) < expected && systemClock.now() < endAt) await Bun.sleep(100)

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'bun:test'
+import { call, fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
+import { digged, queryOctets, type Digged } from '../support/served-zone'
+
+const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
+
+/** Asks a hub's name server by UDP; null when nothing comes back within a second. */
+async function ask(hub: HubProcess, name: string, type = 'A'): Promise<Digged | null> {
+  const { promise, resolve } = Promise.withResolvers<Digged>()
+  const socket = await Bun.udpSocket({
+    connect: { hostname: '127.0.0.1', port: hub.dnsPort },
+    socket: { data: (_, answer) => resolve(digged(answer)), error() {} },
+  })
+  socket.send(queryOctets(name, type))
+  const answer = await Promise.race([promise, Bun.sleep(1000).then(() => null)])
+  socket.close()
+  return answer
+}
+
+test('three calls from an empty folder a name is answered with authority, and follows its record', async () => {
+  await using here = await installation()
+  await using hub = await startHub(here)
+  const token = await fullToken(here)
+  const zone = await call(hub, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
+  const records = `/v1/dns/zones/${zone.body.id}/records`
+  const record = await call(hub, token, 'POST', records, { type: 'A', name: 'www', content: '192.0.2.10', ttl: 300 })
+  expect([zone.status, record.status]).toEqual([201, 201])
+  const answered = (content: string) =>
+    until(content, async () => (await ask(hub, 'www.example.com.'))?.answer[0] === `www.example.com. 300 A ${content}`, 1000)
+  await answered('192.0.2.10')
+  expect(await ask(hub, 'www.example.com.')).toMatchObject({ rcode: 'NOERROR', flags: 'qr aa', answer: { length: 1 } })
+  expect(await ask(hub, 'no.example.com.')).toMatchObject({ rcode: 'NXDOMAIN' })
+
+  await call(hub, token, 'PATCH', `/v1/dns/records/${record.body.id}`, { content: '192.0.2.11' })
+  await answered('192.0.2.11')
+  await call(hub, token, 'PATCH', `/v1/dns/zones/${zone.body.id}`, { status: 'paused' })
+  await until('REFUSED', async () => (await ask(hub, 'www.example.com.'))?.rcode === 'REFUSED', 1000)
+  await call(hub, token, 'PATCH', `/v1/dns/zones/${zone.body.id}`, { status: 'active' })
+  await answered('192.0.2.11')
+
+  const text = async () => (await call(hub, '', 'GET', '/metrics')).body as string
+  await until('counts', async () => /bailiwick_dns_answers_total\{kind="NOERROR"\} [1-9]/.test(await text()))
+  expect(await text()).toMatch(/bailiwick_dns_queries_total\{kind="udp"\} [1-9]/)
+
+  await hub.stop()
+  expect(await ask(hub, 'www.example.com.')).toBe(null)
+  await using again = await startHub(here)
+  await until('after a restart', async () => (await ask(again, 'www.example.com.'))?.rcode === 'NOERROR', 2000)
+}, 30_000)
+
+test.skipIf(!onPostgres)(
+  'each hub of a database answers a change within a second',
+  async () => {
+    await using here = await installation()
+    const token = await fullToken(here)
+    await using one = await startHub(here)
+    await using other = await startHub(here)
+    const zone = await call(one, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
+    const records = `/v1/dns/zones/${zone.body.id}/records`
+    for (let n = 0; n < 5; n++) {
+      await call(one, token, 'POST', records, { type: 'A', name: `n${n}`, content: '192.0.2.10' })
+      await Promise.all(
+        [one, other].map(hub => until(`n${n}`, async () => (await ask(hub, `n${n}.example.com.`))?.rcode === 'NOERROR', 1000)),
+      )
+    }
+  },
+  30_000,
+)
+
+describe('the setting', () => {
+  test('stops the start with a sentence when the port is taken', async () => {
+    await using here = await installation()
+    using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0', '--dns-listen', `127.0.0.1:${taken.port}`])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(`BAILIWICK_DNS_LISTEN: port ${taken.port} is in use on 127.0.0.1.`)
+  })
+
+  test('turns it off', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here, { args: ['--dns-listen', 'off'] })
+    expect(hub.out()).not.toContain('Answers DNS')
+  })
+})
