@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { runs } from '../support/suite'
 
+// Servers lie where the PATH of users does not lead.
+const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 /** Programs the real suites meet, the Debian package that brings each, and how to see that it is there. */
 const counterparts: { package: string; present(): boolean }[] = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') || Bun.which('initdb') !== null },
@@ -14,6 +16,10 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'bind9-utils', present: () => Bun.which('named-compilezone') !== null },
   { package: 'bind9-dnsutils', present: () => Bun.which('dig') !== null && Bun.which('nsupdate') !== null },
   { package: 'python3', present: () => Bun.which('python3') !== null },
+  { package: 'bind9', present: () => Bun.which('named', path) !== null },
+  { package: 'bind9-dnsutils', present: () => Bun.which('dig') !== null },
+  { package: 'knot', present: () => Bun.which('knotd', path) !== null },
+  { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
 ]
 const tries = 3
 
