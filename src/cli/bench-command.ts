@@ -3,12 +3,15 @@ import { cpus, totalmem } from 'node:os'
 import type { Command } from 'commander'
 import { instant, systemClock } from '../core/clock'
 import { version } from '../core/version'
+import type { Threads } from '../hub/run'
 import { benches } from './bench'
 import { addBareServer } from './bench/bare'
 import type { Bench, Report } from './bench/bench'
+import { addBenchNameServer } from './bench/dns-servers'
 import { addSink } from './bench/sink'
+import type { EndWith } from './index'
 
-export function addBench(program: Command): void {
+export function addBench(program: Command, _: EndWith, threads: Threads): void {
   const command = program
     .command('bench')
     .description('Measure this program on this machine; everything runs here.')
@@ -23,6 +26,7 @@ Examples:
   for (const bench of benches) addOne(command, bench)
   addBareServer(command)
   addSink(command)
+  addBenchNameServer(command, threads)
 }
 
 function addOne(command: Command, bench: Bench): void {

@@ -1,8 +1,9 @@
 import { apiBench } from './api'
 import type { Bench } from './bench'
+import { dnsBench } from './dns'
 import { heartbeatsBench } from './heartbeats'
 import { storeBench } from './store'
 import { webhooksBench } from './webhooks'
 
 /** Every measurement, in the order of the help. */
-export const benches: readonly Bench[] = [apiBench, heartbeatsBench, storeBench, webhooksBench]
+export const benches: readonly Bench[] = [apiBench, dnsBench, heartbeatsBench, storeBench, webhooksBench]
