@@ -307,6 +307,65 @@ CREATE TABLE "audit_streams" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_records" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"rrset_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"name_reversed" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"content" text collate "C" NOT NULL,
+	"content_key" text collate "C" NOT NULL,
+	"target" text collate "C",
+	"rdata" "bytea" NOT NULL,
+	"rdata_hash" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_rrsets" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"ttl" bigint NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"comment" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_zone_changes" (
+	"zone_id" text collate "C" PRIMARY KEY NOT NULL,
+	"number" bigint NOT NULL,
+	"name" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_zones" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"unicode_name" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"default_ttl" bigint NOT NULL,
+	"soa_mname" text collate "C" NOT NULL,
+	"soa_rname" text collate "C" NOT NULL,
+	"soa_ttl" bigint NOT NULL,
+	"soa_refresh" bigint NOT NULL,
+	"soa_retry" bigint NOT NULL,
+	"soa_expire" bigint NOT NULL,
+	"soa_minimum" bigint NOT NULL,
+	"serial" bigint NOT NULL,
+	"record_count" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "flips" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"heartbeat_id" text collate "C" NOT NULL,
@@ -475,6 +534,9 @@ ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN
 ALTER TABLE "action_resources" ADD CONSTRAINT "action_resources_action_id_actions_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."actions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "actions" ADD CONSTRAINT "actions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "audit_streams" ADD CONSTRAINT "audit_streams_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_records" ADD CONSTRAINT "dns_records_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_rrsets" ADD CONSTRAINT "dns_rrsets_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_zones" ADD CONSTRAINT "dns_zones_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "flips" ADD CONSTRAINT "flips_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "heartbeats" ADD CONSTRAINT "heartbeats_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ping_keys" ADD CONSTRAINT "ping_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -521,6 +583,24 @@ CREATE INDEX "actions_workspace" ON "actions" USING btree ("workspace_id","id");
 CREATE INDEX "actions_status" ON "actions" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "actions_finished" ON "actions" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "audit_streams_workspace" ON "audit_streams" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_records_rdata" ON "dns_records" USING btree ("rrset_id","rdata_hash");--> statement-breakpoint
+CREATE INDEX "dns_records_workspace" ON "dns_records" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_records_type" ON "dns_records" USING btree ("workspace_id","type","id");--> statement-breakpoint
+CREATE INDEX "dns_records_name" ON "dns_records" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "dns_records_name_reversed" ON "dns_records" USING btree ("workspace_id","name_reversed","id");--> statement-breakpoint
+CREATE INDEX "dns_records_content" ON "dns_records" USING btree ("workspace_id","content_key","id");--> statement-breakpoint
+CREATE INDEX "dns_records_source" ON "dns_records" USING btree ("workspace_id","source","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone" ON "dns_records" USING btree ("zone_id","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_type" ON "dns_records" USING btree ("zone_id","type","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_name" ON "dns_records" USING btree ("zone_id","name","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_name_reversed" ON "dns_records" USING btree ("zone_id","name_reversed","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_content" ON "dns_records" USING btree ("zone_id","content_key","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_target" ON "dns_records" USING btree ("zone_id","target");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_rrsets_name" ON "dns_rrsets" USING btree ("zone_id","name","type");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_zone_changes_number" ON "dns_zone_changes" USING btree ("number");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_zones_name" ON "dns_zones" USING btree ("name");--> statement-breakpoint
+CREATE INDEX "dns_zones_workspace" ON "dns_zones" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_zones_by_name" ON "dns_zones" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "flips_heartbeat" ON "flips" USING btree ("heartbeat_id","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_workspace" ON "heartbeats" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_slug" ON "heartbeats" USING btree ("workspace_id","slug");--> statement-breakpoint

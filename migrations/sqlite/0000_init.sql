@@ -356,6 +356,86 @@ CREATE TABLE `audit_streams` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_streams_workspace` ON `audit_streams` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_records` (
+	`id` text PRIMARY KEY NOT NULL,
+	`rrset_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`name_reversed` text NOT NULL,
+	`type` text NOT NULL,
+	`source` text NOT NULL,
+	`content` text NOT NULL,
+	`content_key` text NOT NULL,
+	`target` text,
+	`rdata` blob NOT NULL,
+	`rdata_hash` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`rrset_id`) REFERENCES `dns_rrsets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_records_rdata` ON `dns_records` (`rrset_id`,`rdata_hash`);--> statement-breakpoint
+CREATE INDEX `dns_records_workspace` ON `dns_records` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_type` ON `dns_records` (`workspace_id`,`type`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_name` ON `dns_records` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_name_reversed` ON `dns_records` (`workspace_id`,`name_reversed`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_content` ON `dns_records` (`workspace_id`,`content_key`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_source` ON `dns_records` (`workspace_id`,`source`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone` ON `dns_records` (`zone_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_type` ON `dns_records` (`zone_id`,`type`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_name` ON `dns_records` (`zone_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_name_reversed` ON `dns_records` (`zone_id`,`name_reversed`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_content` ON `dns_records` (`zone_id`,`content_key`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_target` ON `dns_records` (`zone_id`,`target`);--> statement-breakpoint
+CREATE TABLE `dns_rrsets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`ttl` integer NOT NULL,
+	`source` text NOT NULL,
+	`comment` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`zone_id`) REFERENCES `dns_zones`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_rrsets_name` ON `dns_rrsets` (`zone_id`,`name`,`type`);--> statement-breakpoint
+CREATE TABLE `dns_zone_changes` (
+	`zone_id` text PRIMARY KEY NOT NULL,
+	`number` integer NOT NULL,
+	`name` text NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_zone_changes_number` ON `dns_zone_changes` (`number`);--> statement-breakpoint
+CREATE TABLE `dns_zones` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`unicode_name` text NOT NULL,
+	`status` text NOT NULL,
+	`default_ttl` integer NOT NULL,
+	`soa_mname` text NOT NULL,
+	`soa_rname` text NOT NULL,
+	`soa_ttl` integer NOT NULL,
+	`soa_refresh` integer NOT NULL,
+	`soa_retry` integer NOT NULL,
+	`soa_expire` integer NOT NULL,
+	`soa_minimum` integer NOT NULL,
+	`serial` integer NOT NULL,
+	`record_count` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_zones_name` ON `dns_zones` (`name`);--> statement-breakpoint
+CREATE INDEX `dns_zones_workspace` ON `dns_zones` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_zones_by_name` ON `dns_zones` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE TABLE `flips` (
 	`id` text PRIMARY KEY NOT NULL,
 	`heartbeat_id` text NOT NULL,
