@@ -1,7 +1,15 @@
 import type { Hub } from '../../core/hub'
 import { tally } from '../../core/tally'
 import { topicsOf } from '../../core/topics'
-import { lastZoneChange, listPublishedZones, readPublishedZone, zoneChangesAfter, zonesTopic } from './publish'
+import {
+  lastZoneChange,
+  listPublishedZones,
+  readPublishedChanges,
+  readPublishedZone,
+  zoneChangesAfter,
+  zonesTopic,
+  type PublishedZone,
+} from './publish'
 import { NameServer } from './server/name-server'
 import type { ServedZone } from './server/served-zone'
 import { ZoneFeed, type ZoneSource } from './server/zone-feed'
@@ -63,10 +71,12 @@ const publishedZones = (hub: Hub): ZoneSource => ({
   lastChange: () => lastZoneChange(hub.read),
   list: () => listPublishedZones(hub.read),
   changesAfter: async number => (await zoneChangesAfter(hub.read, number)).map(one => ({ ...one, id: one.zoneId })),
-  async read(id): Promise<ServedZone | null> {
-    const zone = await readPublishedZone(hub.read, id)
-    if (!zone) return null
-    const { name, soa, rrsets } = zone
-    return { name, rrsets: [{ name, type: 'SOA', ttl: soa.ttl, rdata: [soa.rdata] }, ...rrsets] }
-  },
+  read: async id => served(await readPublishedZone(hub.read, id)),
+  readChanges: async (id, after) => served(await readPublishedChanges(hub.read, id, after)),
 })
+
+function served(zone: PublishedZone | null): ServedZone | null {
+  if (!zone) return null
+  const { name, soa, rrsets } = zone
+  return { name, rrsets: [{ name, type: 'SOA', ttl: soa.ttl, rdata: [soa.rdata] }, ...rrsets] }
+}

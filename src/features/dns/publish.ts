@@ -2,7 +2,7 @@ import { and, asc, eq, gt } from 'drizzle-orm'
 import { rdataOfFields } from '../../core/dns/rdata'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
-import { dnsRecords, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
+import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
 import { absoluteOf, originOf } from './zone-names'
 
 /** Woken in this process when a zone changed (core/topics.ts). Other processes look at {@link zoneChangesAfter}. */
@@ -49,7 +49,7 @@ export async function zoneChangesAfter(
   read: Reader,
   after: number,
   limit = 1000,
-): Promise<{ number: number; zoneId: string; name: string }[]> {
+): Promise<{ number: number; wholeNumber: number; zoneId: string; name: string }[]> {
   const rows = await read
     .select()
     .from(dnsZoneChanges)
@@ -65,21 +65,57 @@ export async function lastZoneChange(read: Reader): Promise<number> {
   return row?.value ?? 0
 }
 
-/** A zone with all its records, read as of one serial; null when it is gone, or not served. */
-export async function readPublishedZone(read: Reader, zoneId: string): Promise<PublishedZone | null> {
-  const [zone] = await read.select({ status: dnsZones.status }).from(dnsZones).where(eq(dnsZones.id, zoneId))
-  return zone?.status === 'active' ? ((await readWholeZone(read, zoneId))?.published ?? null) : null
+/**
+ * What has changed in a zone after a number, read as of one version: its SOA, and each name and type that changed as it is now,
+ * without rdata where it is gone. Null when the zone is gone, or not served.
+ */
+export async function readPublishedChanges(read: Reader, zoneId: string, after: number): Promise<PublishedZone | null> {
+  return await readServed(read, zoneId, async (_, zone) => {
+    const changed = await read
+      .select({ name: dnsRrsetChanges.name, type: dnsRrsetChanges.type })
+      .from(dnsRrsetChanges)
+      .where(and(eq(dnsRrsetChanges.zoneId, zone.id), gt(dnsRrsetChanges.number, after)))
+    const rrsets: PublishedRrset[] = []
+    for (const { name, type } of changed) {
+      const rows = await read
+        .select({ ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
+        .from(dnsRrsets)
+        .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+        .where(and(eq(dnsRrsets.zoneId, zone.id), eq(dnsRrsets.name, name), eq(dnsRrsets.type, type)))
+        .orderBy(asc(dnsRecords.id))
+      rrsets.push({ name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) })
+    }
+    return rrsets
+  })
 }
 
+/** A zone with all its records, read as of one version; null when it is gone, or not served. */
+export const readPublishedZone = (read: Reader, zoneId: string): Promise<PublishedZone | null> =>
+  readServed(read, zoneId, readRrsets)
+
 /** A zone with all its records, whether it is served or not, read as of one version; null when it is gone. */
-export async function readWholeZone(
+export const readWholeZone = (read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> =>
+  readAsOfOneVersion(read, zoneId, readRrsets)
+
+type Zone = typeof dnsZones.$inferSelect
+type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
+
+async function readServed(read: Reader, zoneId: string, rrsetsOf: RrsetsOf): Promise<PublishedZone | null> {
+  const [zone] = await read.select({ status: dnsZones.status }).from(dnsZones).where(eq(dnsZones.id, zoneId))
+  if (zone?.status !== 'active') return null
+  const found = await readAsOfOneVersion(read, zoneId, rrsetsOf)
+  return found?.zone.status === 'active' ? found.published : null
+}
+
+async function readAsOfOneVersion(
   read: Reader,
   zoneId: string,
-): Promise<{ zone: typeof dnsZones.$inferSelect; published: PublishedZone } | null> {
+  rrsetsOf: RrsetsOf,
+): Promise<{ zone: Zone; published: PublishedZone } | null> {
   for (;;) {
     const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (!zone) return null
-    const rrsets = await readRrsets(read, zone)
+    const rrsets = await rrsetsOf(read, zone)
     // Every change moves the version, so the same one before and after means that none came between.
     const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (again?.version !== zone.version) continue

@@ -1,6 +1,6 @@
 import { workspaces } from '../../access/tables'
 import { bytes, int, text, time } from '../../core/db/columns'
-import { index, table, uniqueIndex } from '../../core/db/dialect'
+import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 
 export const zoneStatuses = ['active', 'paused'] as const
 export const recordSources = ['manual', 'api', 'template', 'dynamic', 'import', 'acme'] as const
@@ -115,6 +115,20 @@ export const dnsZoneChanges = table(
     zoneId: text('zone_id').primaryKey(),
     number: int('number').notNull(),
     name: text('name').notNull(),
+    // The last change that cannot be told rrset by rrset: whoever has seen less reads the whole zone.
+    wholeNumber: int('whole_number').notNull(),
   },
   t => [uniqueIndex('dns_zone_changes_number').on(t.number)],
+)
+
+/** The last change of each name and type of a zone, under the number of the zone's change; also of what is gone. */
+export const dnsRrsetChanges = table(
+  'dns_rrset_changes',
+  {
+    zoneId: text('zone_id').notNull(),
+    name: text('name').notNull(),
+    type: text('type').notNull(),
+    number: int('number').notNull(),
+  },
+  t => [primaryKey({ columns: [t.zoneId, t.name, t.type] }), index('dns_rrset_changes_number').on(t.zoneId, t.number)],
 )

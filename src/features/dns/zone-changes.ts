@@ -6,7 +6,7 @@ import { invalid, Problem, type FieldProblem } from '../../core/problem'
 import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
 import { changesCounter, zonesTopic } from './publish'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
-import { dnsRecords, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
+import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
 import { hasNameServers, zoneProblems } from './zone-rules'
 import { rowsAtOnce, rrsetsAt, type ZoneRow } from './zone-rows'
 import { stepsOf, type Steps } from './zone-steps'
@@ -66,6 +66,7 @@ export async function changeZone(
   if (lost && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
   const after = await moved(tx, zone, { ...by.edit, recordCount }, now)
+  await tellServers(tx, zone, after.status === zone.status ? steps.changes : null)
   return {
     zone: after,
     changes: steps.changes,
@@ -83,17 +84,41 @@ async function moved(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: numb
     .set({ serial: nextSerial(zone.serial), ...edit, version: zone.version + 1, updatedAt: now })
     .where(eq(dnsZones.id, zone.id))
     .returning()
-  await tellServers(tx, zone)
   return after!
 }
 
-/** Numbers a change of what is served, in the order of commits. */
-export async function tellServers(tx: Tx, zone: { id: string; name: string }): Promise<void> {
+// Reading as many rrsets one by one takes as long as reading a zone.
+const toldOneByOne = 1000
+
+/**
+ * Numbers a change of what is served, in the order of commits.
+ * @param changed the names and types that changed, or null when the whole zone is to be read again
+ */
+export async function tellServers(
+  tx: Tx,
+  zone: { id: string; name: string },
+  changed: readonly { name: string; type: string }[] | null,
+): Promise<void> {
   const number = await nextNumber(tx, changesCounter)
+  const rrsets = [...new Map(changed?.map(one => [rrsetKey(one), one])).values()]
+  const whole = changed === null || rrsets.length > toldOneByOne
   await tx
     .insert(dnsZoneChanges)
-    .values({ zoneId: zone.id, number, name: zone.name })
-    .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number } })
+    .values({ zoneId: zone.id, number, name: zone.name, wholeNumber: number })
+    .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number, ...(whole && { wholeNumber: number }) } })
+  if (whole) {
+    // What they tell is in what is read now.
+    await tx.delete(dnsRrsetChanges).where(eq(dnsRrsetChanges.zoneId, zone.id))
+    return
+  }
+  for (const some of pieces(rrsets))
+    await tx
+      .insert(dnsRrsetChanges)
+      .values(some.map(({ name, type }) => ({ zoneId: zone.id, name, type, number })))
+      .onConflictDoUpdate({
+        target: [dnsRrsetChanges.zoneId, dnsRrsetChanges.name, dnsRrsetChanges.type],
+        set: { number },
+      })
 }
 
 /** Removals go first, so that a value may move from one record to another. */

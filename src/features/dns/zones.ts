@@ -147,7 +147,7 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       after: null,
     }))
     await tx.delete(dnsZones).where(eq(dnsZones.id, id))
-    await tellServers(tx, row)
+    await tellServers(tx, row, null)
     return {
       result: undefined,
       target: zoneTarget(row),

@@ -16,6 +16,8 @@ export type ToServer =
   | { kind: 'listen'; wish: ListenWish }
   /** RRsets of a zone that is sent in pieces; with the `last` it takes the place of what was served of it. */
   | { kind: 'zone'; name: string; rrsets: ServedSet[]; last: boolean }
+  /** RRsets of a zone that changed; without rdata those that are gone. */
+  | { kind: 'change'; name: string; rrsets: ServedSet[] }
   | { kind: 'remove'; name: string }
   /** Every zone has been sent once. */
   | { kind: 'complete' }

@@ -76,6 +76,11 @@ export class NameServer {
     }
   }
 
+  /** Puts these RRsets in the place of those that the zone had; without rdata they are gone. All are answered from at once. */
+  change({ name, rrsets }: ServedZone): void {
+    this.#post({ kind: 'change', name, rrsets: rrsets.map(withOwnOctets) })
+  }
+
   remove(name: string): void {
     this.#post({ kind: 'remove', name })
   }

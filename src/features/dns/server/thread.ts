@@ -49,6 +49,12 @@ export function runNameServer(): void {
         arriving.delete(message.name)
         changed()
         return
+      case 'change': {
+        const zone = zones.get(message.name)
+        for (const set of message.rrsets) zone?.put(set)
+        changed()
+        return
+      }
       case 'remove':
         zones.remove(message.name)
         changed()

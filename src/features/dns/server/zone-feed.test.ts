@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import { openLog } from '../../../core/log'
 import type { ServedZone } from './served-zone'
-import { ZoneFeed, type ZoneSource } from './zone-feed'
+import { ZoneFeed, type ZoneChange, type ZoneSource } from './zone-feed'
 
 const zone = (name: string): ServedZone => ({ name, rrsets: [] })
 
 /** Zones in memory, and what was told to the name server. */
 function scene() {
   const zones = new Map<string, ServedZone>()
-  const changes = new Map<string, { number: number; id: string; name: string }>()
+  const changes = new Map<string, ZoneChange>()
   let number = 0
   let broken = false
   const told: string[] = []
@@ -20,16 +20,19 @@ function scene() {
       return [...changes.values()].filter(one => one.number > after).sort((a, b) => a.number - b.number)
     },
     read: async id => zones.get(id) ?? null,
+    readChanges: async (id, after) => (zones.has(id) ? zone(`${zones.get(id)!.name} after ${after}`) : null),
   }
   const server = {
     put: async ({ name }: ServedZone) => void told.push(`put ${name}`),
+    change: ({ name }: ServedZone) => void told.push(`change ${name}`),
     remove: (name: string) => void told.push(`remove ${name}`),
     complete: () => void told.push('complete'),
   }
-  const set = (id: string, value: ServedZone | null, name = value!.name) => {
+  const set = (id: string, value: ServedZone | null, name = value!.name, whole = true) => {
     if (value) zones.set(id, value)
     else zones.delete(id)
-    changes.set(id, { number: ++number, id, name })
+    number++
+    changes.set(id, { number, id, name, wholeNumber: whole ? number : (changes.get(id)?.wholeNumber ?? number) })
   }
   const feed = new ZoneFeed(source, server, openLog('silent'))
   return { feed, set, told: () => told.splice(0), fail: (now: boolean) => (broken = now) }
@@ -47,6 +50,24 @@ test('gives all zones once, and then what has changed', async () => {
   set('1', null, 'a.')
   await feed.look()
   expect(told()).toEqual(['put b.', 'remove a.'])
+})
+
+test('gives the changed sets alone where that is enough', async () => {
+  const { feed, set, told } = scene()
+  set('1', zone('a.'))
+  await feed.look()
+  set('1', zone('a.'), 'a.', false)
+  await feed.look()
+  expect(told().slice(-1)).toEqual(['change a. after 1'])
+  set('1', zone('a.'))
+  set('1', zone('a.'), 'a.', false)
+  await feed.look()
+  expect(told()).toEqual(['put a.'])
+  set('1', null, 'a.')
+  await feed.look()
+  set('1', zone('a.'), 'a.', false)
+  await feed.look()
+  expect(told()).toEqual(['remove a.', 'put a.'])
 })
 
 test('a zone that was made again under its name stays', async () => {

@@ -9,9 +9,20 @@ export interface ZoneSource {
   /** The zones that are served. */
   list(): Promise<{ id: string }[]>
   /** Zones that changed after a number, in the order of their last changes. */
-  changesAfter(number: number): Promise<{ number: number; id: string; name: string }[]>
+  changesAfter(number: number): Promise<ZoneChange[]>
   /** A zone as it is now; null when it is gone or not served. */
   read(id: string): Promise<ServedZone | null>
+  /** The SOA of a zone, and what else of it has changed after a number, as it is now; null when it is gone or not served. */
+  readChanges(id: string, after: number): Promise<ServedZone | null>
+}
+
+/** The last change of a zone. */
+export interface ZoneChange {
+  id: string
+  name: string
+  number: number
+  /** Whoever has seen less than this has to read the whole zone. */
+  wholeNumber: number
 }
 
 /**
@@ -21,13 +32,15 @@ export interface ZoneSource {
 export class ZoneFeed {
   #seen = 0
   #empty = true
+  /** The zones that the server has, by id. */
+  readonly #given = new Set<string>()
   #running: Promise<void> | null = null
   #again = false
   #stopped = false
 
   constructor(
     private readonly source: ZoneSource,
-    private readonly server: Pick<NameServer, 'put' | 'remove' | 'complete'>,
+    private readonly server: Pick<NameServer, 'put' | 'change' | 'remove' | 'complete'>,
     private readonly log: Log,
   ) {}
 
@@ -68,10 +81,11 @@ export class ZoneFeed {
     try {
       // What changes while this runs has a higher number, and is read after it.
       this.#seen = await this.source.lastChange()
+      this.#given.clear()
       for (const { id } of await this.source.list()) {
         if (this.#stopped) return
         const zone = await this.source.read(id)
-        if (zone) await this.server.put(zone)
+        if (zone) await this.#put(id, zone)
       }
       this.server.complete()
     } catch (error) {
@@ -83,14 +97,28 @@ export class ZoneFeed {
   async #follow(): Promise<void> {
     for (;;) {
       const changes = await this.source.changesAfter(this.#seen)
-      for (const { number, id, name } of changes) {
+      for (const change of changes) {
         if (this.#stopped || this.#empty) return
-        const zone = await this.source.read(id)
-        if (zone) await this.server.put(zone)
-        else this.server.remove(name)
-        this.#seen = number
+        await this.#tell(change)
+        this.#seen = change.number
       }
       if (changes.length === 0) return
     }
+  }
+
+  async #tell({ id, name, wholeNumber }: ZoneChange): Promise<void> {
+    const isPart = this.#given.has(id) && wholeNumber <= this.#seen
+    const zone = await (isPart ? this.source.readChanges(id, this.#seen) : this.source.read(id))
+    if (zone && isPart) this.server.change(zone)
+    else if (zone) await this.#put(id, zone)
+    else {
+      this.#given.delete(id)
+      this.server.remove(name)
+    }
+  }
+
+  async #put(id: string, zone: ServedZone): Promise<void> {
+    await this.server.put(zone)
+    this.#given.add(id)
   }
 }

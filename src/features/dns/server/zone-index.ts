@@ -108,6 +108,10 @@ export class ZoneSet {
     this.#zones.set(zone.name.key, zone)
   }
 
+  get(name: string): ZoneIndex | undefined {
+    return this.#zones.get(wireName(name).key)
+  }
+
   remove(name: string): void {
     this.#zones.delete(wireName(name).key)
   }
