@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import { instant, systemClock } from '../core/clock'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import { benches } from './bench'
 import { addBareServer } from './bench/bare'
-import type { Bench, Report } from './bench/bench'
+import type { Bench, BenchOption, Report } from './bench/bench'
 import { addBenchNameServer } from './bench/dns-servers'
 import { addSink } from './bench/sink'
 import type { EndWith } from './index'
@@ -31,14 +31,14 @@ Examples:
 
 function addOne(command: Command, bench: Bench): void {
   const one = command.command(bench.name).description(bench.summary)
-  for (const option of bench.options) one.option(`--${option.name} <value>`, option.meaning, option.default)
+  for (const option of bench.options) one.option(`--${option.name} <number>`, option.meaning, readNumber(option), option.default)
   one
     .option('--json <file>', 'also write the figures as JSON')
     .addHelpText(
       'after',
       `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`,
     )
-    .action(async ({ json, ...values }: Record<string, string>) => {
+    .action(async ({ json, ...values }: Record<string, number> & { json?: string }) => {
       const args = Object.fromEntries(
         bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]),
       )
@@ -61,7 +61,23 @@ function print({ figures, notes = [] }: Report): void {
 
 /** Four digits tell all that a measurement knows. */
 const rounded = (value: number) =>
-  Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(4)))
+  Number.isNaN(value)
+    ? 'nothing to tell'
+    : Math.abs(value) >= 1000
+      ? Math.round(value).toLocaleString('en')
+      : String(Number(value.toPrecision(4)))
+
+// More than any machine does in the time that people wait.
+const most = 10_000_000
+
+const readNumber =
+  ({ least = 1 }: BenchOption) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+    return value
+  }
 
 /** As commander names the value of `--two-words`. */
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())

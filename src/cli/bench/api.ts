@@ -9,18 +9,18 @@ export const apiBench: Bench = {
   name: 'api',
   summary: 'List 100 of many heartbeats through the API, beside the same query on a bare Bun.serve.',
   options: [
-    { name: 'heartbeats', meaning: 'how many there are', default: '100000' },
-    { name: 'seconds', meaning: 'length of each run; there are three of each, taken in turns', default: '5' },
-    { name: 'connections', meaning: 'connections kept busy', default: '32' },
+    { name: 'heartbeats', meaning: 'how many there are', default: 100_000 },
+    { name: 'seconds', meaning: 'length of each run; there are three of each, taken in turns', default: 5 },
+    { name: 'connections', meaning: 'connections kept busy', default: 32 },
   ],
   async run(args) {
     const { config, folder, remove } = scratch()
     try {
-      const { readToken, workspaceId } = await seed(config, Number(args.heartbeats))
+      const { readToken, workspaceId } = await seed(config, args.heartbeats!)
       const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       const bare = await serveAgain(['bench', 'bare-server', sqliteFile(config), workspaceId])
       try {
-        const options = { connections: Number(args.connections), seconds: Number(args.seconds) }
+        const options = { connections: args.connections!, seconds: args.seconds! }
         const request = requestBytes('GET', '/v1/heartbeats?limit=100', { Authorization: `Bearer ${readToken}` })
         const runs: { api: LoadResult; bare: LoadResult }[] = []
         await load(hub, { ...options, seconds: 1 }, () => request)

@@ -11,11 +11,12 @@ export interface Report {
   notes?: string[]
 }
 
-/** An option of a bench, as the help shows it; every one has a default. */
+/** An option of a bench, as the help shows it: a whole number from 1, unless `least` says otherwise, with a default. */
 export interface BenchOption {
   name: string
   meaning: string
-  default: string
+  default: number
+  least?: number
 }
 
 /** A measurement that ships with the program: `bailiwick bench <name>`. It prints figures and judges nothing. */
@@ -26,5 +27,5 @@ export interface Bench {
   summary: string
   options: readonly BenchOption[]
   /** @param args every option by name, as given or its default */
-  run(args: Readonly<Record<string, string>>): Promise<Report>
+  run(args: Readonly<Record<string, number>>): Promise<Report>
 }

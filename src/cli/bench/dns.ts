@@ -11,12 +11,12 @@ export const dnsBench: Bench = {
   summary:
     'Queries a second that the built-in name server answers by UDP, beside PowerDNS, BIND and Knot where they are installed.',
   options: [
-    { name: 'names', meaning: 'names in the zone', default: '1000' },
-    { name: 'seconds', meaning: 'seconds a round', default: '3' },
-    { name: 'rounds', meaning: 'rounds, in each of which every server is asked; the median counts', default: '3' },
+    { name: 'names', meaning: 'names in the zone', default: 1000 },
+    { name: 'seconds', meaning: 'seconds a round', default: 3 },
+    { name: 'rounds', meaning: 'rounds, in each of which every server is asked; the median counts', default: 3 },
   ],
   async run(args) {
-    const [names, seconds, rounds] = [Number(args.names), Number(args.seconds), Number(args.rounds)]
+    const [names, seconds, rounds] = [args.names!, args.seconds!, args.rounds!]
     const present = candidates.filter(one => one.present())
     const absent = candidates.filter(one => !one.present())
     const here = scratch()

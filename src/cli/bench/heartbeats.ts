@@ -9,20 +9,20 @@ export const heartbeatsBench: Bench = {
   name: 'heartbeats',
   summary: 'Ping heartbeats as fast as they are durably recorded.',
   options: [
-    { name: 'heartbeats', meaning: 'how many are pinged, one after the other', default: '10000' },
-    { name: 'seconds', meaning: 'length of the run', default: '10' },
-    { name: 'connections', meaning: 'connections kept busy', default: '256' },
+    { name: 'heartbeats', meaning: 'how many are pinged, one after the other', default: 10_000 },
+    { name: 'seconds', meaning: 'length of the run', default: 10 },
+    { name: 'connections', meaning: 'connections kept busy', default: 256 },
   ],
   async run(args) {
     const { config, folder, remove } = scratch()
     try {
-      const { uuids } = await seed(config, Number(args.heartbeats))
+      const { uuids } = await seed(config, args.heartbeats!)
       const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       try {
         const requests = uuids.map(uuid => requestBytes('GET', `/ping/${uuid}`))
         let next = 0
         const request = () => requests[next++ % requests.length]!
-        const options = { connections: Number(args.connections), seconds: Number(args.seconds) }
+        const options = { connections: args.connections!, seconds: args.seconds! }
         await load(hub, { ...options, seconds: 2 }, request)
         const result = await load(hub, options, request)
         return {

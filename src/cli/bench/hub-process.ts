@@ -8,7 +8,8 @@ export function scratch(): { config: Config; folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-bench-'))
   return {
     folder,
-    config: loadConfig({ data: folder, listen: '127.0.0.1:0' }),
+    // That a master key was made is no news of a folder that is thrown away.
+    config: { ...loadConfig({ data: folder, listen: '127.0.0.1:0' }), logLevel: 'error' },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

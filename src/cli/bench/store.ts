@@ -10,14 +10,14 @@ import { scratch } from './hub-process'
 export const storeBench: Bench = {
   name: 'store',
   summary: 'Make durable changes, each a row, its secret and its audit entry, with different numbers of callers.',
-  options: [{ name: 'seconds', meaning: 'length of each run', default: '3' }],
+  options: [{ name: 'seconds', meaning: 'length of each run', default: 3 }],
   async run(args) {
     const { config, remove } = scratch()
     const hub = await openHub(config)
     try {
       const workspaceId = (await operatorWorkspace(hub.read)).id
       const figures: Figure[] = []
-      for (const callers of [1, 4, 16, 64]) figures.push(...(await changes(hub, workspaceId, callers, Number(args.seconds))))
+      for (const callers of [1, 4, 16, 64]) figures.push(...(await changes(hub, workspaceId, callers, args.seconds!)))
       return {
         figures,
         notes: ['Each change was on the disk before the next of its caller began; callers that wait together share a commit.'],

@@ -13,19 +13,19 @@ export const webhooksBench: Bench = {
   name: 'webhooks',
   summary: 'Deliver webhooks to a sink, and beside an endpoint that hangs.',
   options: [
-    { name: 'deliveries', meaning: 'how many of them, for the throughput', default: '20000' },
-    { name: 'endpoints', meaning: 'how many they go to', default: '50' },
-    { name: 'hanging', meaning: 'how many wait for the endpoint that hangs', default: '10000' },
-    { name: 'healthy', meaning: 'how many each of 49 healthy endpoints is sent meanwhile', default: '200' },
-    { name: 'spread', meaning: 'seconds over which those fall due', default: '20' },
-    { name: 'limit', meaning: 'seconds to wait for either run', default: '120' },
+    { name: 'deliveries', meaning: 'how many of them, for the throughput', default: 20_000 },
+    { name: 'endpoints', meaning: 'how many they go to', default: 50 },
+    { name: 'hanging', meaning: 'how many wait for the endpoint that hangs', default: 10_000, least: 0 },
+    { name: 'healthy', meaning: 'how many each of 49 healthy endpoints is sent meanwhile', default: 200 },
+    { name: 'spread', meaning: 'seconds over which those fall due', default: 20 },
+    { name: 'limit', meaning: 'seconds to wait for either run', default: 120 },
   ],
   async run(args) {
-    const limitMs = Number(args.limit) * 1000
+    const limitMs = args.limit! * 1000
     return {
       figures: [
-        ...(await throughput(Number(args.deliveries), Number(args.endpoints), limitMs)),
-        ...(await fairness(Number(args.hanging), Number(args.healthy), Number(args.spread) * 1000, limitMs)),
+        ...(await throughput(args.deliveries!, args.endpoints!, limitMs)),
+        ...(await fairness(args.hanging!, args.healthy!, args.spread! * 1000, limitMs)),
       ],
       notes: [
         'Each delivery was signed twice, posted over HTTP, and its attempt committed with synchronous=FULL; hub and sink share the machine.',

@@ -8,7 +8,7 @@ import { changesCounter, zonesTopic } from './publish'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
 import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { rowsAtOnce, rrsetsAt, type ZoneRow } from './zone-rows'
+import { rowsAtOnce, rrsetKey, rrsetsAt, type ZoneRow } from './zone-rows'
 import { stepsOf, type Steps } from './zone-steps'
 
 export interface ZoneChanged {
