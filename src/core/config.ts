@@ -130,7 +130,7 @@ export const settings = {
     'BAILIWICK_PING_HOST',
     null,
     'Host name on which /<uuid> alone is a ping, for clients that use the bare form.',
-    text => text.toLowerCase(),
+    readHostName,
   ),
   stopSeconds: setting(
     'BAILIWICK_STOP_SECONDS',
@@ -234,6 +234,15 @@ function readBaseUrl(text: string): string {
   if (url.search || url.hash || url.username || url.pathname !== '/')
     throw new Error('it must be scheme, host and port only, without path, query or login.')
   return url.origin
+}
+
+/** A name that can stand in a Host header (RFC 1123 section 2.1): without scheme, port and path. */
+function readHostName(text: string): string {
+  const name = text.toLowerCase()
+  const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+  if (name.length > 253 || !name.split('.').every(part => label.test(part)))
+    throw new Error(`'${text}' is not a host name such as ping.example.com, without scheme, port and path.`)
+  return name
 }
 
 function readRanges(text: string): AddressRange[] {

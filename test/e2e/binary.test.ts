@@ -60,6 +60,7 @@ describe('the command line', () => {
     ['BAILIWICK_LISTEN', 'everywhere', /^BAILIWICK_LISTEN: .*HOST:PORT/],
     ['BAILIWICK_BASE_URL', 'https://hub.example.com/path', /^BAILIWICK_BASE_URL: .*without path/],
     ['BAILIWICK_TRUSTED_PROXIES', '10.0.0.0/99', /^BAILIWICK_TRUSTED_PROXIES: /],
+    ['BAILIWICK_PING_HOST', 'a/b', /^BAILIWICK_PING_HOST: .*not a host name/],
     ['BAILIWICK_STOP_SECONDS', 'ten', /^BAILIWICK_STOP_SECONDS: .*whole number/],
     ['BAILIWICK_MASTER_KEY_FILE', '/nowhere/key', /^BAILIWICK_MASTER_KEY_FILE: .*no file \/nowhere\/key/],
     ['BAILIWICK_TLS_CERT', '/nowhere/cert', /^BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together/],
