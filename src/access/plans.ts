@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { numbered, isOrAre } from '../core/numbered'
 import type { Ctx } from '../core/ctx'
 import { counters } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
@@ -102,9 +103,13 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits,
     const { workspaceId, planId } = ctx
     return await writeNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max: most, used, planId }))
   }
-  throw new Problem('plan_limit_reached', `The plan allows ${most} ${limit.replaceAll('_', ' ')}; ${used} are in use.`, {
-    members: { limit, max: most, used, plan: ctx.planId },
-  })
+  throw new Problem(
+    'plan_limit_reached',
+    `The plan allows ${numbered(most, limit.replaceAll('_', ' '))}; ${used} ${isOrAre(used)} in use.`,
+    {
+      members: { limit, max: most, used, plan: ctx.planId },
+    },
+  )
 }
 
 /** Makes the transactions of a workspace that count the same thing wait for each other. */
@@ -143,7 +148,7 @@ export function limitNotices(of: {
       workspaceId,
       kind: crossed.kind,
       resource: null,
-      text: `${used} of the ${max} ${what} that the plan allows are in use.${more}`,
+      text: `${used} of the ${numbered(max, what)} that the plan allows ${isOrAre(used)} in use.${more}`,
       details: { limit, max, used, plan: planId, percent: crossed.percent },
       matter: limit,
     },

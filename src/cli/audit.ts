@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { KeyObject } from 'node:crypto'
 import type { Command } from 'commander'
+import { numbered } from '../core/numbered'
 import { macPurpose } from '../core/audit-chain'
 import { masterKeyFile, type Config } from '../core/config'
 import { wantedMasterKey } from '../core/installation'
@@ -130,12 +131,16 @@ function print(verdicts: ChainVerdict[]): void {
     const name = chain === '' ? 'installation' : chain
     if (findings.length === 0 && !isProven) {
       console.log(
-        `open  ${name}  ${entries} entries, nothing proven: no checkpoint speaks of them, and a made-up log would look so too`,
+        `open  ${name}  ${numbered(entries, 'entries')}, nothing proven: no checkpoint speaks of them, and a made-up log would look so too`,
       )
       continue
     }
     const proven = provenTo >= lastSeq ? 'all proven' : `proven to ${provenTo}, linked to ${lastSeq}`
-    console.log(findings.length === 0 ? `ok    ${name}  ${entries} entries, ${proven}` : `FAIL  ${name}  ${entries} entries`)
+    console.log(
+      findings.length === 0
+        ? `ok    ${name}  ${numbered(entries, 'entries')}, ${proven}`
+        : `FAIL  ${name}  ${numbered(entries, 'entries')}`,
+    )
     for (const { tampering, from, to, says } of findings)
       console.log(`      ${tampering}  ${from === to ? from : `${from}-${to}`}: ${says}`)
   }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { numbered, isOrAre } from '../core/numbered'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { look, schemaState } from '../core/db/schema-state'
@@ -69,9 +70,9 @@ function checkNames() {
 }
 
 function checkFolder({ data }: Config) {
-  if (!existsSync(data)) return ok(`${data} is not there yet; the first start makes it.`)
   const fault = folderFault(data)
   if (fault) return fail(fault)
+  if (!existsSync(data)) return ok(`${data} is not there yet; the first start makes it.`)
   if ((statSync(data).mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
   return ok(`${data} can be written.`)
 }
@@ -108,7 +109,7 @@ async function checkDatabase(config: Config) {
   if (!exists) return ok('There is none yet; the first start makes it.')
   if (pending.length > 0)
     return warn(
-      `It opens; ${pending.length} migrations are missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies them.`,
+      `It opens; ${numbered(pending.length, 'migrations')} ${isOrAre(pending.length)} missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies what is missing.`,
     )
   return ok(`It opens, with all ${applied.length} migrations.`)
 }

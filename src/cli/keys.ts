@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { numbered, isOrAre, wasOrWere } from '../core/numbered'
 import { instant } from '../core/clock'
 import { masterKeyFile } from '../core/config'
 import { keyBounds } from '../core/key-use'
@@ -15,7 +16,7 @@ interface PlanFlags extends SettingFlags {
 interface MasterFlags extends PlanFlags {
   newKeyFile?: string
   /** Milliseconds. */
-  wait: number
+  wait?: number
 }
 interface DataFlags extends PlanFlags {
   workspace?: string
@@ -23,6 +24,7 @@ interface DataFlags extends PlanFlags {
 
 // Longer than any read of a row and its key that belongs to it.
 const graceMs = 2000
+const defaultWaitMs = 600_000
 
 export function addKeys(program: Command, endWith: EndWith): void {
   const keys = program
@@ -31,22 +33,22 @@ export function addKeys(program: Command, endWith: EndWith): void {
     .addHelpText(
       'after',
       `
-All of them work while hubs run. With --plan they only tell what they would do. A rotation that was interrupted goes on when it is run again.
+All of them work while hubs run. With --plan a rotation only tells what it would do. One that was interrupted goes on when it is run again.
 
 Examples:
   bailiwick keys status
   bailiwick keys rotate-master --plan
   bailiwick keys rotate-data --workspace default`,
     )
-  withPlan(
+  withData(
     keys.command('status').description('List master keys, data keys with age and values, and the hubs with their key.'),
-  ).action(async (flags: PlanFlags) => await status(flags))
-  withPlan(keys.command('verify').description('Open every data key and every sealed value, and count them.'))
+  ).action(async (flags: SettingFlags) => await status(flags))
+  withData(keys.command('verify').description('Open every data key and every sealed value, and count them.'))
     .addHelpText('after', '\nExit code 2 when anything does not open.')
-    .action(async (flags: PlanFlags) => endWith(await verify(flags)))
+    .action(async (flags: SettingFlags) => endWith(await verify(flags)))
   withPlan(keys.command('rotate-master').description('Put a new master key in the place of the old.'))
     .option('--new-key-file <file>', 'file with the new key, 32 bytes in base64 or hex (default: a random key)')
-    .option('--wait <span>', 'how long hubs may take to read the new key file, such as 10m', readSpan, 600_000)
+    .option('--wait <span>', 'how long hubs may take to read the new key file, such as 30m (default: 10m)', readSpan)
     .addHelpText(
       'after',
       `
@@ -76,8 +78,7 @@ const withPlan = (command: Command): Command => withData(command).option('--plan
 
 const tell = (line: string) => console.log(line)
 
-async function status(flags: PlanFlags): Promise<void> {
-  if (flags.plan) return tell('It reads the key file, the data keys, the sealed values and the hubs, and changes nothing.')
+async function status(flags: SettingFlags): Promise<void> {
   await withHub(readConfig(flags), async hub => {
     const { keyStanding } = await import('../hub/keys/standing')
     const found = await keyStanding(hub)
@@ -92,9 +93,12 @@ async function status(flags: PlanFlags): Promise<void> {
       const days = Math.floor((hub.clock.now() - one.createdAt) / 86_400_000)
       const of = one.workspaceId || 'the installation'
       const used = one.workspaceId ? `, at most ${one.encryptions} of ${keyBounds.encryptions} encryptions` : ''
-      tell(`  ${one.id}  of ${of}, wrapped by ${one.masterKeyId}, ${days} days old, ${one.values} values${used}`)
+      tell(
+        `  ${one.id}  of ${of}, wrapped by ${one.masterKeyId}, ${numbered(days, 'days')} old, ${numbered(one.values, 'values')}${used}`,
+      )
     }
-    for (const [id, values] of found.orphans) tell(`  ${id}  is missing, ${values} values were sealed under it`)
+    for (const [id, values] of found.orphans)
+      tell(`  ${id}  is missing, ${numbered(values, 'values')} ${wasOrWere(values)} sealed under it`)
     tell('Hubs')
     for (const one of found.hubs) tell(`  ${one.id}  on ${one.host} has ${one.masterKeyId}, seen ${instant(one.seenAt)}`)
     if (found.hubs.length === 0) tell('  none runs')
@@ -102,20 +106,16 @@ async function status(flags: PlanFlags): Promise<void> {
 }
 
 /** Returns the exit code. */
-async function verify(flags: PlanFlags): Promise<number> {
+async function verify(flags: SettingFlags): Promise<number> {
   return await withHub(readConfig(flags), async hub => {
-    if (flags.plan) {
-      const { keyStanding } = await import('../hub/keys/standing')
-      const { dataKeys, orphans } = await keyStanding(hub)
-      const values = [...dataKeys.map(one => one.values), ...orphans.map(one => one[1])].reduce((a, b) => a + b, 0)
-      tell(`Would open ${dataKeys.length} data keys and ${values} values.`)
-      return 0
-    }
     const { verifyKeys } = await import('../hub/keys/verify')
     const found = await verifyKeys(hub, byOperator)
-    for (const { column, keyId, values } of found.counts) tell(`${column}  ${keyId}  ${values} values open`)
+    for (const { column, keyId, values } of found.counts)
+      tell(`${column}  ${keyId}  ${numbered(values, 'values')} ${values === 1 ? 'opens' : 'open'}`)
     for (const line of found.failures) console.error(line)
-    tell(`${found.dataKeys} data keys and ${found.values} values open; ${found.failures.length} do not.`)
+    tell(
+      `${numbered(found.dataKeys, 'data keys')} and ${numbered(found.values, 'values')} open; ${found.failures.length === 1 ? '1 does' : `${found.failures.length} do`} not.`,
+    )
     return found.failures.length === 0 ? 0 : 2
   })
 }
@@ -129,13 +129,13 @@ async function rotateMaster(flags: MasterFlags): Promise<void> {
       const says = {
         'new key': `Would write ${newKey ? `the key ${keyFingerprint(newKey)}` : 'a new key'} before the one in ${file}.`,
         adopt: `Would wait until the hubs that run have read it: ${hubs.map(one => `${one.host} (${one.id})`).join(', ') || 'none'}.`,
-        rewrap: `Would wrap ${toRewrap} data keys with it.`,
+        rewrap: `Would wrap ${numbered(toRewrap, 'data keys')} with it.`,
         'drop previous': `Would delete the old key from ${file}.`,
       }
       for (const step of steps) tell(says[step])
       return
     }
-    const id = await rotation.rotateMaster(hub, { by: byOperator, newKey, waitMs: flags.wait, tell })
+    const id = await rotation.rotateMaster(hub, { by: byOperator, newKey, waitMs: flags.wait ?? defaultWaitMs, tell })
     tell(`The master key is ${id}. Copy ${masterKeyFile(hub.config)} to a safe place; backups made before need the old key.`)
   })
 }
@@ -147,10 +147,14 @@ async function rotateData(flags: DataFlags): Promise<void> {
     if (flags.plan) {
       const { startedAt, workspaces, values, keys } = await rotation.dataRotation(hub, workspaceId)
       if (startedAt !== null) tell(`A rotation that began at ${instant(startedAt)} would go on.`)
-      tell(`Would seal ${values} values of ${workspaces} workspaces under new keys and delete ${keys} keys.`)
+      tell(
+        `Would seal ${numbered(values, 'values')} of ${numbered(workspaces, 'workspaces')} under new keys and delete ${numbered(keys, 'keys')}.`,
+      )
       return
     }
     const done = await rotation.rotateData(hub, { by: byOperator, workspaceId, graceMs, tell })
-    tell(`${done.values} values of ${done.workspaces} workspaces are sealed anew; ${done.keys} keys were deleted.`)
+    tell(
+      `${numbered(done.values, 'values')} of ${numbered(done.workspaces, 'workspaces')} ${isOrAre(done.values)} sealed anew; ${numbered(done.keys, 'keys')} ${wasOrWere(done.keys)} deleted.`,
+    )
   })
 }

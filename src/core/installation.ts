@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { BadSetting, masterKeyFile, type Config } from './config'
 import { look, schemaState } from './db/schema-state'
 import { loadMasterKey } from './master-key'
@@ -32,15 +33,16 @@ export const missingKey = (config: Config, wanted: string): string =>
   `The master key is missing: there is no file ${masterKeyFile(config)}, and the secrets in the database need the key with fingerprint ${wanted}. ` +
   'Put your copy of it there, mode 0600; a new key would open nothing.'
 
-/** Why a folder cannot hold an installation, as a sentence that says what to do; null when it can, or is not there yet. */
+/** Why a folder cannot hold an installation, as a sentence that says what to do; null when it can, or can be made. */
 export function folderFault(folder: string): string | null {
-  const found = statSync(folder, { throwIfNoEntry: false })
-  if (!found) return null
-  if (!found.isDirectory()) return `${folder} is not a folder: choose another with --data.`
+  let there = folder
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
+  if (!statSync(there).isDirectory()) return `${there} is not a folder: choose another with --data.`
   try {
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
     return null
   } catch {
-    return `${folder} cannot be written by this user: run as its owner, or chown it.`
+    const made = there === folder ? '' : `${folder} cannot be made: `
+    return `${made}${there} cannot be written by this user: run as its owner, or chown it.`
   }
 }

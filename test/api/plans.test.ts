@@ -48,6 +48,7 @@ test('an edited plan holds with the next request, and the merge leaves the other
   })
   const refused = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
   expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'tokens', max: 1, used: 1, plan: 'pro' })
+  expect(refused.body.detail).toBe('The plan allows 1 token; 1 is in use.')
   await w.acme.call('PATCH', '/v1/plans/pro', { api_access: 'read' })
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body.code).toBe(
     'plan_no_api_access',

@@ -110,6 +110,9 @@ test(
           out: '',
           err: `BAILIWICK_DATA: ${file} is not a folder: choose another with --data.\n`,
         })
+      expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', join(file, 'below')])).err).toBe(
+        `BAILIWICK_DATA: ${file} is not a folder: choose another with --data.\n`,
+      )
     }),
   30_000,
 )
@@ -123,3 +126,11 @@ test.skipIf(process.getuid?.() === 0)('a data folder that cannot be written is n
     )
   }),
 )
+
+test('keys takes --plan where something would be done, and tells its spans as they are written', async () => {
+  for (const command of ['status', 'verify'])
+    expect((await runSource(['keys', command, '--plan'])).err).toContain(`unknown option '--plan'`)
+  const { out } = await runSource(['keys', 'rotate-master', '--help'])
+  expect(out).toContain('(default: 10m)')
+  expect(out).not.toContain('600000')
+})

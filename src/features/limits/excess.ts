@@ -4,6 +4,7 @@ import { takeTurns } from '../../access/plans'
 import { workspaces, type PlanLimits } from '../../access/tables'
 import { countTokens } from '../../access/tokens'
 import { planOf } from '../../access/workspaces'
+import { isOrAre, numbered } from '../../core/numbered'
 import { record, type Recorded } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -114,7 +115,7 @@ function excessNotice(of: {
     workspaceId,
     kind: 'plan.over_limit',
     resource: null,
-    text: `${used} ${what} are in use, and the plan allows ${max}. Nothing is deleted, and no more can be made.${then}`,
+    text: `${numbered(used, what)} ${isOrAre(used)} in use, and the plan allows ${max}. Nothing is deleted, and no more can be made.${then}`,
     details: { limit, max, used, plan: planId, paused_from: pausedFrom },
     matter: limit,
   }

@@ -1,5 +1,6 @@
 import { and, count, eq } from 'drizzle-orm'
 import { takeTurns } from '../../access/plans'
+import { numbered, isOrAre } from '../../core/numbered'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
@@ -92,7 +93,11 @@ async function refuseAbovePlan(tx: Tx, ctx: Ctx, row: Endpoint): Promise<void> {
   if (!kept) return
   const used = await counted(eq(webhookEndpoints.status, 'enabled'))
   if (used < max) return
-  throw new Problem('plan_limit_reached', `The plan allows ${max} webhook endpoints in service; ${used} are.`, {
-    members: { limit: 'webhook_endpoints', max, used, plan: ctx.planId },
-  })
+  throw new Problem(
+    'plan_limit_reached',
+    `The plan allows ${numbered(max, 'webhook endpoints')} in service; ${used} ${isOrAre(used)}.`,
+    {
+      members: { limit: 'webhook_endpoints', max, used, plan: ctx.planId },
+    },
+  )
 }

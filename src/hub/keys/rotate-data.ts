@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, max, ne } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
+import { numbered, isOrAre } from '../../core/numbered'
 import { record } from '../../core/change'
 import { instant } from '../../core/clock'
 import { locking } from '../../core/db/dialect'
@@ -67,7 +68,7 @@ export async function rotateData(hub: Hub, options: RotateDataOptions): Promise<
     const values = await sealAnew(hub, key)
     done.workspaces++
     done.values += values
-    tell(`${id}: ${values} values are sealed under the new key ${key.id}.`)
+    tell(`${id}: ${numbered(values, 'values')} ${isOrAre(values)} sealed under the new key ${key.id}.`)
   }
   // A hub may have read a value just before it was sealed anew, and ask for its key just after.
   if (done.workspaces > 0) await Bun.sleep(options.graceMs)

@@ -1,6 +1,7 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
+import { numbered, wasOrWere } from '../../core/numbered'
 import { record } from '../../core/change'
 import { masterKeyFile } from '../../core/config'
 import { locking } from '../../core/db/dialect'
@@ -90,7 +91,10 @@ async function rotate(hub: Hub, options: RotateMasterOptions): Promise<string> {
   }
   const id = hub.keys.masterKeyId
   if (steps.includes('adopt')) await adoptEverywhere(hub, by, id, waitMs, tell)
-  if (steps.includes('rewrap')) tell(`${await rewrapAll(hub, id)} data keys were wrapped by ${id}.`)
+  if (steps.includes('rewrap')) {
+    const wrapped = await rewrapAll(hub, id)
+    tell(`${numbered(wrapped, 'data keys')} ${wasOrWere(wrapped)} wrapped by ${id}.`)
+  }
   const left = await wrappedByOthers(hub.read, id)
   if (left > 0) throw new RotationHalted(`${left} data keys are still wrapped by another key than ${id}: run this again.`)
   await record(hub, async tx => ({
