@@ -1,6 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { permissions, type Permission } from '../core/permissions'
-import { withNewHub, workspaceIdOf } from './operator'
+import { instant } from '../core/clock'
+import { Failure } from './failure'
+import { byOperator, withHub, withNewHub, workspaceIdOf } from './operator'
 import { readConfig, withData, type SettingFlags } from './settings'
 import { readSpan } from './span'
 
@@ -17,12 +19,14 @@ interface TokenFlags extends SettingFlags {
 export function addToken(program: Command): void {
   const token = program
     .command('token')
-    .description('Make API tokens.')
+    .description('Make, list and revoke API tokens.')
     .addHelpText(
       'after',
       `
 Examples:
-  bailiwick token create --name admin --full`,
+  bailiwick token create --name admin --full
+  bailiwick token list
+  bailiwick token revoke tok_01jd8f3q7eeb9bv0w0r8c7hq2m`,
     )
   withData(token.command('create').description('Make an API token and print it alone on standard output.'))
     .requiredOption('--name <name>', 'label of the token', readName)
@@ -50,6 +54,54 @@ Examples:
       }
       console.log(await create(flags))
     })
+
+  withData(
+    token
+      .command('list')
+      .description('Print API tokens, one a line: id, hint, name, workspace, what it may do, its end, its last use.'),
+  )
+    .option('--workspace <id or name>', 'only those of this workspace (default: all)')
+    .option('--all', 'also those that were revoked or have ended')
+    .addHelpText(
+      'after',
+      `
+The parts of a line are apart by tabs; never is no end, or no use so far.
+
+Examples:
+  bailiwick token list --data /var/lib/bailiwick
+  bailiwick token list --workspace default --all`,
+    )
+    .action(list)
+
+  withData(token.command('revoke').description('Revoke an API token: it stops working within a second.').argument('<id>'))
+    .addHelpText('after', '\nExamples:\n  bailiwick token revoke tok_01jd8f3q7eeb9bv0w0r8c7hq2m')
+    .action(revoke)
+}
+
+async function list(flags: SettingFlags & { workspace?: string; all?: boolean }): Promise<void> {
+  await withHub(readConfig(flags), async hub => {
+    const { allTokens } = await import('../access/token-commands')
+    const workspaceId = flags.workspace === undefined ? undefined : await workspaceIdOf(hub, flags.workspace)
+    for await (const one of allTokens(hub, workspaceId)) {
+      const hasEnded = one.expiresAt !== null && one.expiresAt <= hub.clock.now()
+      const mark = one.revokedAt !== null ? 'revoked' : hasEnded ? 'ended' : ''
+      if (mark !== '' && !flags.all) continue
+      const may = one.mode === 'scoped' ? one.permissions.join(',') : one.mode.replace('_', '-')
+      const [end, use] = [instant(one.expiresAt) ?? 'never', instant(one.lastUsedAt) ?? 'never']
+      // A name that somebody else chose neither begins a line nor moves the cursor.
+      const parts = [one.id, one.hint, one.name, one.workspace, may, end, use, mark].map(part => part.replaceAll(/\p{Cc}/gu, ' '))
+      console.log(parts.join('\t').trimEnd())
+    }
+  })
+}
+
+async function revoke(id: string, flags: SettingFlags): Promise<void> {
+  await withHub(readConfig(flags), async hub => {
+    const { revokeTokenAsOperator } = await import('../access/token-commands')
+    const before = await revokeTokenAsOperator(hub, id, byOperator)
+    if (!before) throw new Failure(`There is no token with the id ${id}; bailiwick token list shows them.`)
+    console.log(before.revokedAt === null ? `${before.name} is revoked.` : `${before.name} was revoked before.`)
+  })
 }
 
 async function create(flags: TokenFlags): Promise<string> {

@@ -31,6 +31,7 @@ export const accountActions = [
     action: 'account.token.revoke',
     number: 'AC003',
     description: 'An API token was revoked.',
+    channels: [...asked, 'cli'],
     targets: ['token'],
     changes: { of: 'account.token.update' },
     example: { before: { revoked_at: null }, after: { revoked_at: '2026-11-21T10:00:00.000Z' } },

@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { runSource } from '../support/command'
+import { world, type World } from '../support/world'
+
+const token = ({ hub: { config } }: World, ...args: string[]) =>
+  runSource(['token', ...args], {
+    BAILIWICK_DATA: config.data,
+    BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
+    BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
+  })
+
+test('tokens are listed without their values, and revoked, from the command line', async () => {
+  const w = await world()
+  const made = (await w.acme.call('POST', '/v1/tokens', { name: 'deploy', permissions: ['dns.write', 'account.read'] })).body
+  expect((await token(w, 'create', '--read-only', '--workspace', 'rival', '--name', 'two\tparts\u001b[2J')).code).toBe(0)
+  const listed = await token(w, 'list')
+  expect(listed.code).toBe(0)
+  const lines = listed.out
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split('\t'))
+  expect(lines.map(line => line[3])).toContain('rival')
+  expect(lines.find(line => line[0] === made.id)).toEqual([
+    made.id,
+    made.hint,
+    'deploy',
+    'default',
+    made.permissions.join(','),
+    'never',
+    'never',
+  ])
+  expect(listed.out).not.toContain(made.token)
+  const ofRival = (await token(w, 'list', '--workspace', 'rival')).out.trimEnd().split('\n')
+  expect(ofRival.map(line => line.split('\t')[3])).toEqual(['rival', 'rival'])
+
+  expect(listed.out).toContain('two parts [2J')
+
+  await w.audited()
+  expect(await token(w, 'revoke', made.id)).toEqual({ code: 0, out: 'deploy is revoked.\n', err: '' })
+  expect(await token(w, 'revoke', made.id)).toEqual({ code: 0, out: 'deploy was revoked before.\n', err: '' })
+  expect(await w.audited()).toEqual(['account.token.revoke'])
+  w.clock.advance(1000)
+  const refused = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${made.token}` })
+  expect([refused.status, refused.body.code]).toEqual([401, 'token_revoked'])
+  expect((await token(w, 'list')).out).not.toContain(made.id)
+  expect((await token(w, 'list', '--all')).out).toMatch(new RegExp(`^${made.id}\t.*\trevoked$`, 'm'))
+  expect(await token(w, 'revoke', 'tok_nothing')).toEqual({
+    code: 1,
+    out: '',
+    err: 'There is no token with the id tok_nothing; bailiwick token list shows them.\n',
+  })
+}, 30_000)
