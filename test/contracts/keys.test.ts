@@ -17,6 +17,7 @@ import { sealedColumns } from '../../src/hub/keys/sealed-columns'
 import { countByKey } from '../../src/hub/keys/sealed-values'
 import { verifyKeys } from '../../src/hub/keys/verify'
 import { renewPresence } from '../../src/hub/presence'
+import { runSource } from '../support/command'
 import { world, type World } from '../support/world'
 
 const by = { actor: systemActor('test'), context: jobContext }
@@ -211,4 +212,24 @@ test('a data key that is a year old seals nothing new', async () => {
   await w.rival.call('POST', '/v1/heartbeats', { name: 'after that', schedule })
   expect(await mine()).toBe(2)
   expect((await verifyKeys(w.hub, by)).failures).toEqual([])
+})
+
+test('the public key of the audit log stays when the master key is rotated, as the handbook says', async () => {
+  const w = await world()
+  const { config } = w.hub
+  const publicKey = async () =>
+    (
+      await runSource(['audit', 'public-key'], {
+        BAILIWICK_DATA: config.data,
+        BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
+        BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
+      })
+    ).out
+  const before = await publicKey()
+  expect(before).toStartWith('-----BEGIN PUBLIC KEY-----')
+  await expect(rotation(w)).rejects.toThrow(/have not read the key/)
+  await reread(w)
+  await rotation(w)
+  expect(loadMasterKey(config.masterKeyFile!, false).key).toEqual(Buffer.from(newKey))
+  expect(await publicKey()).toBe(before)
 })
