@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { BadSetting, masterKeyFile, type Config } from './config'
 import { look, schemaState } from './db/schema-state'
 import { loadMasterKey } from './master-key'
@@ -38,11 +38,18 @@ export function folderFault(folder: string): string | null {
   let there = folder
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
   if (!statSync(there).isDirectory()) return `${there} is not a folder: choose another with --data.`
+  const made = there === folder ? '' : `${folder} cannot be made: `
+  if (!mayUse(there, constants.X_OK)) return `${made}${there} cannot be written by this user: run as its owner, or chown it.`
+  const file = join(folder, 'bailiwick.db')
+  if (existsSync(file) && !mayUse(file)) return `${file} cannot be written by this user: run as its owner, or chown it.`
+  return null
+}
+
+function mayUse(path: string, more = 0): boolean {
   try {
-    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
-    return null
+    accessSync(path, constants.R_OK | constants.W_OK | more)
+    return true
   } catch {
-    const made = there === folder ? '' : `${folder} cannot be made: `
-    return `${made}${there} cannot be written by this user: run as its owner, or chown it.`
+    return false
   }
 }

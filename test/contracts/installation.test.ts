@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inFolder, runSource } from '../support/command'
 
@@ -124,6 +124,17 @@ test.skipIf(process.getuid?.() === 0)('a data folder that cannot be written is n
     expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', closed])).err).toBe(
       `BAILIWICK_DATA: ${closed} cannot be written by this user: run as its owner, or chown it.\n`,
     )
+    expect((await runSource([...makeToken, folder])).code).toBe(0)
+    const file = join(folder, 'bailiwick.db')
+    for (const [mode, command, what] of [
+      [0o400, [...makeToken, folder], 'written'],
+      [0o000, ['keys', 'status', '--data', folder], 'read'],
+    ] as const) {
+      chmodSync(file, mode)
+      expect((await runSource([...command])).err).toBe(
+        `BAILIWICK_DATA: ${file} cannot be ${what} by this user: run as its owner, or chown it.\n`,
+      )
+    }
   }),
 )
 

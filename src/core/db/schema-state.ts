@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { SQL } from 'bun'
 import { migrations } from '../../../migrations/list'
-import { sqliteFile, type Config } from '../config'
+import { BadSetting, sqliteFile, type Config } from '../config'
 import { sha256Hex } from '../crypto'
 import type { Migration } from './migrate'
 
@@ -37,6 +37,7 @@ interface Row {
 /**
  * Runs `fn` with a connection that only reads and migrates nothing; null where there is no database yet.
  * @param view `moment`: all queries see the database as it is at the first one
+ * @throws BadSetting for a file that this user may not read
  */
 export async function look<T>(
   config: Config,
@@ -53,6 +54,7 @@ export async function look<T>(
     }
   }
   if (!existsSync(sqliteFile(config))) return await fn(null)
+  refuseUnreadable(sqliteFile(config))
   const db = new Database(sqliteFile(config), { readwrite: true, create: false })
   try {
     db.run('PRAGMA busy_timeout=5000')
@@ -61,6 +63,14 @@ export async function look<T>(
     return await fn(async <R>(query: string) => db.query(query).all() as R[])
   } finally {
     db.close()
+  }
+}
+
+function refuseUnreadable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK)
+  } catch {
+    throw new BadSetting(`BAILIWICK_DATA: ${file} cannot be read by this user: run as its owner, or chown it.`)
   }
 }
 
