@@ -375,6 +375,30 @@ test('enabling without replay leaves what was held', async () => {
   expect(await deliveryOf(here, held.id)).toMatchObject({ status: 'delivered', attempt_count: 2 })
 })
 
+test('enabling once more sends what was left held, and then there is nothing to change', async () => {
+  const here = await world()
+  const inbox = receiver()
+  inbox.answer = () => new Response(null, { status: 410 })
+  const { id } = await endpointAt(here, inbox.url)
+  await raise(here)
+  await raise(here)
+  inbox.answer = () => new Response()
+  const enable = (replay: object) => here.acme.call('POST', `/v1/webhook-endpoints/${id}/enable`, replay)
+  const { version } = (await enable({ replay: 'none' })).body
+  await here.audited()
+  expect((await enable({ replay: 'held' })).body).toMatchObject({ status: 'enabled', version })
+  await here.settle()
+  expect((await deliveries(here)).map(one => one.status)).toEqual(['delivered', 'delivered'])
+  expect(await here.audited()).toEqual(['webhooks.endpoint.enable'])
+  const { reason } = (await here.acme.call('GET', '/v1/audit-events?action=webhooks.endpoint.enable&limit=1')).body.data[0]
+  expect(reason).toBe('It was enabled before. What was held is sent (2).')
+  await enable({})
+  expect(await here.audited()).toEqual([])
+  const since = new Date(here.clock.now() - 60_000).toISOString()
+  expect((await enable({ replay: 'since', since })).status).toBe(200)
+  expect((await here.acme.call('GET', '/v1/actions?type=webhook_endpoint.recover')).body.data).toHaveLength(1)
+})
+
 test('a paused endpoint gets nothing until it is active again, and then everything', async () => {
   const here = await world()
   const inbox = receiver()

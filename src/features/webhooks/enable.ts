@@ -13,6 +13,7 @@ import { startRecovery } from './recovery'
 import type { WebhookEndpointEnable, WebhookEndpointView } from './shapes'
 import { heldStill, holdForSwitchOnly, obstacleOf, releaseJobFor } from './standing'
 import { recoverableStates, webhookEndpoints } from './tables'
+import { refuseTooOften } from './too-often'
 
 /** What an endpoint begins anew with when it is taken back into service. */
 export const reopened = (row: Endpoint, now: number) =>
@@ -31,12 +32,14 @@ export const reopened = (row: Endpoint, now: number) =>
 
 /**
  * Enables an endpoint that the service disabled. `held`, unless told otherwise, sends what was held meanwhile; `none` leaves it held;
- * `since` sends what did not arrive since a time, what was given up before included.
- * @throws Problem 404, 409 for `since` while it is paused, 412, 422, 403 `plan_limit_reached`
+ * `since` sends what did not arrive since a time, what was given up before included. One that is enabled already is sent the same,
+ * such as what an earlier `none` left held.
+ * @throws Problem 404, 409 for `since` while it is paused, 412, 422, 429 for `since`, 403 `plan_limit_reached`
  */
 export async function enableEndpoint(ctx: Ctx, id: string, input: WebhookEndpointEnable): Promise<WebhookEndpointView> {
   const replay = input.replay ?? 'held'
   const since = sinceOf(ctx, replay, input.since)
+  if (since !== null) refuseTooOften(ctx, 'endpoint-recoveries', (await endpointOf(ctx.hub.read, ctx, id)).id)
   return await change(ctx, 'webhooks.endpoint.enable', async tx => {
     await endpointOf(tx, ctx, id)
     await takeTurns(tx, 'webhook_endpoints', ctx.workspaceId)
@@ -44,30 +47,40 @@ export async function enableEndpoint(ctx: Ctx, id: string, input: WebhookEndpoin
     if (!row) throw notFound('webhook endpoint')
     requireMatch(ctx, row)
     const now = ctx.hub.clock.now()
-    if (row.status === 'enabled') {
-      return { result: endpointView(row, now), target: endpointTarget(row), reason: 'It was enabled before.' }
-    }
-    await refuseAbovePlan(tx, ctx, row)
-    const [changed] = await tx.update(webhookEndpoints).set(reopened(row, now)).where(eq(webhookEndpoints.id, id)).returning()
+    const changed = row.status === 'enabled' ? row : await reopen(tx, ctx, row, now)
     const jobs: JobDraft[] = []
+    let freed = 0
     if (replay === 'held') {
-      await holdForSwitchOnly(tx, row, now)
-      if (changed!.active) jobs.push(releaseJobFor(changed!))
+      freed = await holdForSwitchOnly(tx, row, now)
+      if (changed.active && (changed !== row || freed > 0)) jobs.push(releaseJobFor(changed))
     }
     if (since !== null) {
-      if (obstacleOf(changed!)) throw conflict('The endpoint is paused. Make it active before sending what it missed.')
+      if (obstacleOf(changed)) throw conflict('The endpoint is paused. Make it active before sending what it missed.')
       const wanted = { since, until: now + 1, status: [...recoverableStates], event: null }
-      jobs.push((await startRecovery(tx, ctx, changed!, wanted)).job)
+      jobs.push((await startRecovery(tx, ctx, changed, wanted)).job)
     }
+    const reasons = [
+      changed === row ? 'It was enabled before.' : '',
+      freed > 0 ? `What was held is sent (${freed}).` : '',
+      since === null ? '' : `What did not arrive since ${input.since} is sent again.`,
+    ]
     return {
-      result: endpointView(changed!, now),
+      result: endpointView(changed, now),
       target: endpointTarget(row),
       before: endpointView(row, now),
-      after: endpointView(changed!, now),
-      reason: since === null ? null : `What did not arrive since ${input.since} is sent again.`,
+      after: endpointView(changed, now),
+      reason: reasons.filter(Boolean).join(' ') || null,
+      unchanged: changed === row && freed === 0 && since === null,
       jobs,
     }
   })
+}
+
+/** @throws Problem 403 `plan_limit_reached` */
+async function reopen(tx: Tx, ctx: Ctx, row: Endpoint, now: number): Promise<Endpoint> {
+  await refuseAbovePlan(tx, ctx, row)
+  const [changed] = await tx.update(webhookEndpoints).set(reopened(row, now)).where(eq(webhookEndpoints.id, row.id)).returning()
+  return changed!
 }
 
 /** The time to send from (ms UTC); null where `replay` is another. @throws Problem 422 */

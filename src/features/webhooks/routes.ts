@@ -113,10 +113,10 @@ export const webhookRoutes = area('webhooks', 'Webhooks', [
     summary: 'Enable a webhook endpoint again',
     description:
       'Takes an endpoint back into service that was disabled because its deliveries failed, and says what of what it missed is ' +
-      'sent. One that was disabled because the plan allows fewer comes back by itself, and not by this call.',
+      'sent. One that is enabled already is sent what `replay` says, such as what an earlier `none` left held. One that was disabled because the plan allows fewer comes back by itself, and not by this call.',
     body: WebhookEndpointEnable,
     answer: WebhookEndpoint,
-    problems: ['conflict', 'precondition_failed', 'plan_limit_reached'],
+    problems: ['conflict', 'resource_locked', 'precondition_failed', 'plan_limit_reached', 'rate_limited'],
     run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body),
   }),
   route({

@@ -57,12 +57,14 @@ export async function cancelWaiting(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'wor
   await tx.update(webhookDeliveries).set(end).where(heldFor(endpoint))
 }
 
-/** Makes what was held while the endpoint was disabled wait for nothing but its switch. */
-export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<void> {
-  await tx
+/** Makes what was held while the endpoint was disabled wait for nothing but its switch; returns how many there are. */
+export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<number> {
+  const freed = await tx
     .update(webhookDeliveries)
     .set({ reason: 'endpoint_inactive', updatedAt: now })
     .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_disabled')))
+    .returning({ id: webhookDeliveries.id })
+  return freed.length
 }
 
 const releaseKind = 'webhooks.release'
