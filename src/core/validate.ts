@@ -56,7 +56,10 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
   const branch = error.type === ValueErrorType.Union ? onlyBranch(schema) : null
   // What may also be null is explained by what it is otherwise.
   if (branch && value !== null && value !== undefined) {
-    return fieldProblems(branch, value, prefix + path).map(one => ({ ...one, detail: one.detail.replace(/\.$/, ', or null.') }))
+    const own = prefix + path
+    return fieldProblems(branch, value, own).map(one =>
+      one.pointer === own ? { ...one, detail: one.detail.replace(/\.$/, ', or null.') } : one,
+    )
   }
   return [{ pointer: prefix + path, ...rule(error) }]
 }
@@ -131,11 +134,31 @@ const isOfWords = (schema: TSchema): boolean =>
   ((schema.anyOf ?? []) as TSchema[]).every(one => one.const !== undefined || one.type === 'null')
 
 function unionRule(schema: TSchema): string {
-  if (!isOfWords(schema)) return 'has none of the forms that are allowed here.'
   const branches = schema.anyOf as TSchema[]
+  if (!isOfWords(schema)) return `must be ${listed([...new Set(branches.map(formOf))])}.`
   const words = branches.filter(one => one.type !== 'null').map(one => JSON.stringify(one.const))
   return `must be one of ${words.join(', ')}${words.length < branches.length ? ' or null' : ''}.`
 }
+
+/** A form as one of several that are allowed. */
+function formOf(schema: TSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.type !== 'integer' && schema.type !== 'number') return forms[schema.type as string] ?? 'what its schema says'
+  const { minimum, maximum } = schema
+  const range = minimum === undefined ? '' : maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
+  return `${schema.type === 'integer' ? 'a whole number' : 'a number'}${range}`
+}
+
+const forms: Record<string, string> = {
+  null: 'null',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+}
+
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 const formatNames: Record<string, string> = {
   'date-time': 'a time by RFC 3339 such as 2027-01-31T12:00:00Z',

@@ -286,6 +286,14 @@ describe('the hub’s own listeners', () => {
     expect(await to('http://192.0.2.10:5300/', listener)).toBe('allowed')
   })
 
+  test('are named to those who may call the address otherwise, and to nobody else', async () => {
+    const egress = egressWith([{ address: '127.0.0.1', port: 5300 }])
+    const refusal = (policy: NetworkPolicy) =>
+      egress.vetUrl('http://127.0.0.1:5300/', policy).catch((thrown: EgressRefused) => thrown.message)
+    expect(await refusal(everything)).toContain('this hub itself')
+    expect(await refusal({ ...everything, allowPrivate: false, allowRanges: [] })).not.toContain('hub')
+  })
+
   test('on localhost are all of loopback', async () => {
     expect(await to('http://[::1]:5300/', { address: 'localhost', port: 5300 })).toBe('blocked_address')
     expect(await to('http://192.0.2.10:5300/', { address: 'localhost', port: 5300 })).toBe('allowed')

@@ -101,7 +101,9 @@ export function createEgress(options: {
     // One forbidden answer among good ones is how a rebinding name looks, so it condemns them all.
     for (const address of answers) {
       const open = policy.allowPrivate || classOf(address) === 'public' || nameListed || isListed(address, allowed.ranges)
-      if (!open || isNeverReachable(address) || isOwnListener(address, port, ownListeners(), ownAddresses)) throw blocked()
+      if (!open || isNeverReachable(address)) throw blocked()
+      // Of an address that is open to the workspace, only this is left to refuse: saying it tells a stranger nothing more.
+      if (isOwnListener(address, port, ownListeners(), ownAddresses)) throw own()
     }
     const listed = nameListed || answers.every(address => isListed(address, allowed.ranges))
     if (privateName && !listed) throw blocked()
@@ -187,9 +189,13 @@ function isNeverReachable(address: Address): boolean {
   return kind === 'metadata' || kind === 'multicast' || kind === 'unspecified'
 }
 
-// One sentence for private, metadata and own addresses alike, or the refusal would map the network for a stranger.
+// One sentence for private and metadata addresses, and for own ones that are private, or the refusal would map the network for a stranger.
 function blocked(): EgressRefused {
   return new EgressRefused('blocked_address', 'The host is, or resolves to, an address this workspace may not call.')
+}
+
+function own(): EgressRefused {
+  return new EgressRefused('blocked_address', 'The host is, or resolves to, this hub itself, which does not call itself.')
 }
 
 function unresolved(): EgressRefused {
