@@ -99,7 +99,7 @@ test('time, state and kind choose, and the endpoint’s limit paces', async () =
   }
   inbox.received.splice(0)
   inbox.answer = () => new Response()
-  expect((await recover(here, id, { ...all, event: 'domain.expiring' })).body.result.matched).toBe(0)
+  expect((await recover(here, id, { ...all, event: ['domain.expiring'] })).body.result.matched).toBe(0)
   await here.settle()
   expect((await recover(here, id, { ...all, status: ['held'] })).body.result.matched).toBe(0)
   await here.settle()
@@ -147,4 +147,23 @@ test('a stretch that ends before it begins, another workspace and a sixth call i
     await here.settle()
   }
   expect((await recover(here, id)).status).toBe(429)
+})
+
+test('without an end it goes up to now, and kinds are a list', async () => {
+  const here = await world()
+  const inbox = receiver()
+  inbox.answer = () => new Response(null, { status: 503 })
+  const { id } = await endpointAt(here, inbox.url, { retry_schedule: [] })
+  await raiseAlert(here)
+  await here.settle()
+  inbox.answer = () => new Response()
+  const since = new Date(here.clock.now()).toISOString()
+  const later = new Date(here.clock.now() + 1_000).toISOString()
+  expect((await recover(here, id, { since: later })).body.errors[0].pointer).toBe('#/since')
+  expect((await recover(here, id, { since, event: [] })).body.errors[0].code).toBe('too_few')
+  expect((await recover(here, id, { since, event: ['domain.expiring'] })).body.result.matched).toBe(0)
+  await here.settle()
+  expect((await recover(here, id, { since, event: ['domain.expiring', 'monitor.alert'] })).body.result.matched).toBe(1)
+  await here.settle()
+  expect(await states(here)).toEqual(['delivered'])
 })

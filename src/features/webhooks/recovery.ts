@@ -1,5 +1,6 @@
 import { and, asc, count, eq, gt, gte, inArray, isNull, lt, ne, or, type SQL } from 'drizzle-orm'
 import { change } from '../../core/change'
+import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import type { EventKind } from '../../core/events'
@@ -18,7 +19,7 @@ import { isFinal, recoverableStates, webhookDeliveries, type RecoverableState } 
 import { refuseTooOften } from './too-often'
 
 /** Which deliveries are sent again: made from `since` up to `until` (ms UTC). */
-type Wanted = { since: number; until: number; status: RecoverableState[]; event: EventKind | null }
+type Wanted = { since: number; until: number; status: RecoverableState[]; event: EventKind[] | null }
 
 /** `after` is the last delivery that was looked at. */
 type State = { after: string; queued: number; skipped: number }
@@ -35,12 +36,17 @@ const mostAtOnce = 500
 export async function recoverEndpoint(ctx: Ctx, id: string, input: WebhookRecoveryInput): Promise<ActionView> {
   const wanted: Wanted = {
     since: Date.parse(input.since),
-    until: Date.parse(input.until),
+    // With what was made in this very millisecond.
+    until: input.until === undefined ? ctx.hub.clock.now() + 1 : Date.parse(input.until),
     status: input.status ?? [...recoverableStates],
     event: input.event ?? null,
   }
   if (wanted.since >= wanted.until) {
-    throw invalid([{ pointer: '#/until', code: 'out_of_range', detail: 'must be after `since`.' }])
+    throw invalid([
+      input.until === undefined
+        ? { pointer: '#/since', code: 'out_of_range', detail: 'must not lie in the future.' }
+        : { pointer: '#/until', code: 'out_of_range', detail: 'must be after `since`.' },
+    ])
   }
   await endpointOf(ctx.hub.read, ctx, id)
   refuseTooOften(ctx, 'endpoint-recoveries', id)
@@ -54,7 +60,7 @@ export async function recoverEndpoint(ctx: Ctx, id: string, input: WebhookRecove
     return {
       result: action,
       target: endpointTarget(endpoint),
-      reason: `${input.since} to ${input.until}: ${matched} deliveries`,
+      reason: `${input.since} to ${input.until ?? instant(wanted.until - 1)}: ${matched} deliveries`,
       jobs: [job],
     }
   })
@@ -167,5 +173,5 @@ const matching = (endpointId: string, { since, until, status, event }: Wanted, a
     or(isNull(webhookDeliveries.reason), ne(webhookDeliveries.reason, behindEarlier)),
     gte(webhookDeliveries.createdAt, since),
     lt(webhookDeliveries.createdAt, until),
-    event === null ? undefined : eq(webhookDeliveries.event, event),
+    event === null ? undefined : inArray(webhookDeliveries.event, event),
   )

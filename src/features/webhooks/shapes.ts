@@ -367,7 +367,7 @@ export const WebhookDeliveryDetail = Shape(
 export const WebhookRecoveryInput = Shape(
   {
     since: Instant({ description: 'Only deliveries made at or after this time.' }),
-    until: Instant({ description: 'Only deliveries made before this time.' }),
+    until: Type.Optional(Instant({ description: 'Only deliveries made before this time; until now when absent.' })),
     status: Type.Optional(
       Type.Array(Words(recoverableStates), {
         minItems: 1,
@@ -375,12 +375,14 @@ export const WebhookRecoveryInput = Shape(
         description: 'Only those of these states; all three when absent.',
       }),
     ),
-    event: Type.Optional(Words(kinds, { description: 'Only those of this kind.' })),
+    event: Type.Optional(
+      Type.Array(Words(kinds), { minItems: 1, uniqueItems: true, description: 'Only those of these kinds; all when absent.' }),
+    ),
   },
   {
     $id: 'WebhookRecoveryInput',
     description: 'Which deliveries to send again.',
-    examples: [{ since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', status: ['exhausted'] }],
+    examples: [{ since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', status: ['exhausted'], event: ['monitor.alert'] }],
   },
 )
 export type WebhookRecoveryInput = Static<typeof WebhookRecoveryInput>
