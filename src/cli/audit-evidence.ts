@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { codeOf } from '../core/audit-actions'
 import type { ChainedEntry } from '../core/audit-chain'
 import { auditCounter, entryOf } from '../core/audit-chain'
 import type { Config } from '../core/config'
@@ -71,10 +72,13 @@ export function evidenceOfExport(file: string): FoundChain[] {
           prev_hash: prevHash,
           hash,
           mac,
+          code,
           ...entry
-        } = JSON.parse(line) as ChainedEntry & Record<'prev_hash' | 'hash' | 'mac', string>
+        } = JSON.parse(line) as ChainedEntry & Record<'prev_hash' | 'hash' | 'mac', string> & { code?: string | null }
         if (typeof entry.workspace_id !== 'string' || !Number.isSafeInteger(entry.seq) || !prevHash || !hash) throw new Error()
-        return { entry, prevHash, hash, mac: mac ?? '', columnsAgree: true }
+        const known = codeOf(entry.action, entry.outcome)
+        // The code is beside what is hashed: one that is another action's was put there.
+        return { entry, prevHash, hash, mac: mac ?? '', columnsAgree: code == null || known === null || code === known }
       } catch {
         throw new Failure(`Line ${place + 1} of ${file} is not an audit entry with its hashes.`)
       }

@@ -195,7 +195,7 @@ describe('checkpoints', () => {
     const checkpoints = bodies(r).flatMap(one => one.data.checkpoints)
     expect(checkpoints.length).toBe(3)
     const publicKeys = [publicKeyOf(keyOf(w.hub.keys))]
-    const found = entriesOf(r).map(({ prev_hash: prevHash, hash, mac, ...entry }) => ({
+    const found = entriesOf(r).map(({ prev_hash: prevHash, hash, mac, code: _, ...entry }) => ({
       entry,
       prevHash,
       hash,

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, lte } from 'drizzle-orm'
 import { Streamed } from '../../access/streamed'
+import { codeOf } from '../../core/audit-actions'
 import { auditCounter, entryOf } from '../../core/audit-chain'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries, counters } from '../../core/db/tables'
@@ -39,9 +40,13 @@ export async function exportAuditEvents(ctx: Ctx, format: keyof typeof forms): P
   }
 }
 
-/** An entry with what links it, as `bailiwick audit verify --export` reads it. */
+/**
+ * An entry with what links it, as `bailiwick audit verify --export` reads it. The code follows from the action and the outcome and is
+ * not hashed: a later version may know it of an action that this one does not.
+ */
 export const linkedEntry = (row: Entry) => ({
   ...entryOf(row),
+  code: codeOf(row.action, row.outcome),
   prev_hash: hex(row.prevHash),
   hash: hex(row.hash),
   mac: hex(row.mac),
@@ -56,6 +61,7 @@ const columns = [
   'id',
   'occurred_at',
   'action',
+  'code',
   'outcome',
   'actor_type',
   'actor_id',
@@ -80,6 +86,7 @@ function csvLine(row: Entry): string {
     entry.id,
     entry.occurred_at,
     entry.action,
+    codeOf(entry.action, entry.outcome),
     entry.outcome,
     actor.type,
     actor.id,

@@ -25,7 +25,7 @@ export const auditRoutes = area('audit', 'Audit', [
     summary: 'Export the audit log',
     description:
       'The whole log of the workspace as it is now, oldest first. As NDJSON each line is an entry with `workspace_id` and with `prev_hash`, ' +
-      '`hash` and `mac`, which `bailiwick audit verify --export` checks. In CSV a cell that a spreadsheet would take for a formula ' +
+      '`hash` and `mac`, which `bailiwick audit verify --export` checks, and with `code`, which is not hashed. In CSV a cell that a spreadsheet would take for a formula ' +
       'begins with an apostrophe. An answer that ends early was cut off by a failure.',
     query: ExportQuery,
     streams: exportExamples,

@@ -130,17 +130,15 @@ export const CatalogQuery = Shape({
   ),
 })
 
-// The chain has no codes: they follow from the action and the outcome.
-const { code: _, ...chained } = example!
 /** What an export looks like, by media type. */
 export const exportExamples: Readonly<Record<string, string>> = {
   'application/x-ndjson': `${JSON.stringify({
-    ...chained,
+    ...example!,
     workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
     prev_hash: '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
     hash: '4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a',
     mac: 'dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986',
   })}\n`,
   'text/csv':
-    'seq,id,occurred_at,action,…\r\n42,"aud_01jd8f3q7eeb9bv0w0r8c7hq2m","2026-11-21T10:00:00.000Z","heartbeat.pause",…\r\n',
+    'seq,id,occurred_at,action,code,…\r\n42,"aud_01jd8f3q7eeb9bv0w0r8c7hq2m","2026-11-21T10:00:00.000Z","heartbeat.pause","HB004S",…\r\n',
 }
