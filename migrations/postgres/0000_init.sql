@@ -326,6 +326,14 @@ CREATE TABLE "dns_records" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_rrset_changes" (
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"number" bigint NOT NULL,
+	CONSTRAINT "dns_rrset_changes_zone_id_name_type_pk" PRIMARY KEY("zone_id","name","type")
+);
+--> statement-breakpoint
 CREATE TABLE "dns_rrsets" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"zone_id" text collate "C" NOT NULL,
@@ -342,7 +350,8 @@ CREATE TABLE "dns_rrsets" (
 CREATE TABLE "dns_zone_changes" (
 	"zone_id" text collate "C" PRIMARY KEY NOT NULL,
 	"number" bigint NOT NULL,
-	"name" text collate "C" NOT NULL
+	"name" text collate "C" NOT NULL,
+	"whole_number" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dns_zones" (
@@ -596,6 +605,7 @@ CREATE INDEX "dns_records_zone_name" ON "dns_records" USING btree ("zone_id","na
 CREATE INDEX "dns_records_zone_name_reversed" ON "dns_records" USING btree ("zone_id","name_reversed","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_content" ON "dns_records" USING btree ("zone_id","content_key","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_target" ON "dns_records" USING btree ("zone_id","target");--> statement-breakpoint
+CREATE INDEX "dns_rrset_changes_number" ON "dns_rrset_changes" USING btree ("zone_id","number");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_rrsets_name" ON "dns_rrsets" USING btree ("zone_id","name","type");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_zone_changes_number" ON "dns_zone_changes" USING btree ("number");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_zones_name" ON "dns_zones" USING btree ("name");--> statement-breakpoint

@@ -389,6 +389,15 @@ CREATE INDEX `dns_records_zone_name` ON `dns_records` (`zone_id`,`name`,`id`);--
 CREATE INDEX `dns_records_zone_name_reversed` ON `dns_records` (`zone_id`,`name_reversed`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_content` ON `dns_records` (`zone_id`,`content_key`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_target` ON `dns_records` (`zone_id`,`target`);--> statement-breakpoint
+CREATE TABLE `dns_rrset_changes` (
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`number` integer NOT NULL,
+	PRIMARY KEY(`zone_id`, `name`, `type`)
+);
+--> statement-breakpoint
+CREATE INDEX `dns_rrset_changes_number` ON `dns_rrset_changes` (`zone_id`,`number`);--> statement-breakpoint
 CREATE TABLE `dns_rrsets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`zone_id` text NOT NULL,
@@ -407,7 +416,8 @@ CREATE UNIQUE INDEX `dns_rrsets_name` ON `dns_rrsets` (`zone_id`,`name`,`type`);
 CREATE TABLE `dns_zone_changes` (
 	`zone_id` text PRIMARY KEY NOT NULL,
 	`number` integer NOT NULL,
-	`name` text NOT NULL
+	`name` text NOT NULL,
+	`whole_number` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_zone_changes_number` ON `dns_zone_changes` (`number`);--> statement-breakpoint

@@ -34,9 +34,11 @@ export const readJson = {
 
   /** @throws Problem 400 `malformed_json` */
   parse(bytes: Uint8Array): unknown {
+    let text: string
     let value: unknown
     try {
-      value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+      text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      value = JSON.parse(text)
     } catch (error) {
       throw new Problem(
         'malformed_json',
@@ -44,6 +46,9 @@ export const readJson = {
       )
     }
     if (depthOf(value) > deepest) throw new Problem('malformed_json', `The body is nested deeper than ${deepest} levels.`)
+    const twice = namedTwice(text)
+    if (twice !== null)
+      throw new Problem('malformed_json', `The body names the member ${JSON.stringify(twice.slice(0, 100))} twice in one object.`)
     return value
   },
 }
@@ -65,6 +70,46 @@ export async function readText(
   if (encoding !== 'identity') throw notEncoded(encoding)
   return body
 }
+
+/**
+ * The first name that an object of a JSON text has twice; null where there is none. Parsers differ in which of the two counts (RFC
+ * 8259 section 4), so that somebody before the hub may have judged another value than the one it takes.
+ * @param text that was parsed before
+ */
+export function namedTwice(text: string): string | null {
+  const open: Set<string>[] = []
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === brace) open.push(new Set())
+    else if (char === braceEnd) open.pop()
+    if (char !== quote) continue
+    const start = at
+    let escaped = false
+    for (at++; text.charCodeAt(at) !== quote; at++) {
+      if (text.charCodeAt(at) !== backslash) continue
+      escaped = true
+      at++
+    }
+    let next = at + 1
+    while (text.charCodeAt(next) <= space) next++
+    // A string with a colon behind it is a name.
+    if (text.charCodeAt(next) !== colon) continue
+    const name = escaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
+    const names = open.at(-1)!
+    if (names.has(name)) return name
+    names.add(name)
+  }
+  return null
+}
+
+const [brace, braceEnd, quote, backslash, colon, space] = [...'{}"\\: '].map(char => char.charCodeAt(0)) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+]
 
 /**
  * The texts of a parsed body, names of members included, that no database could give back as they came: PostgreSQL has no NUL,
