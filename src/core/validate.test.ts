@@ -21,3 +21,13 @@ test('a value of none of several forms is told which there are', () => {
   ])
   expect(details(Nullable(Words(['a', 'b'])), 'c')).toEqual(['# enum must be one of "a", "b", or null.'])
 })
+
+test('a day that no calendar has is no time and no date', () => {
+  const of = (format: string) => Type.String({ format })
+  for (const day of ['2027-02-29', '2026-02-30', '2026-04-31', '2026-13-01', '2026-00-10']) {
+    expect(details(of('date'), day)).toHaveLength(1)
+    expect(details(of('date-time'), `${day}T12:00:00Z`)).toHaveLength(1)
+  }
+  expect(details(of('date'), '2028-02-29')).toEqual([])
+  expect(details(of('date-time'), '2028-02-29T23:59:59.5+02:00')).toEqual([])
+})

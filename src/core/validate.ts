@@ -168,8 +168,13 @@ const formatNames: Record<string, string> = {
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i
-FormatRegistry.Set('date-time', text => rfc3339.test(text) && !Number.isNaN(Date.parse(text)))
-FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)))
+// What is parsed turns the 30th of February into the 2nd of March.
+const isDay = (date: string): boolean => {
+  const ms = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date)
+}
+FormatRegistry.Set('date-time', text => rfc3339.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)))
+FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
 // Without what a terminal obeys and what turns the direction of a text: a login is shown to others than its owner.
 const mail = /^[^\s@\p{Cc}\p{Bidi_Control}]+@[^\s@\p{Cc}\p{Bidi_Control}]+$/u
 FormatRegistry.Set('email', text => mail.test(text) && text.length <= 254)

@@ -124,7 +124,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       await createTokenAsOperator(hub, { workspaceId, name: `${mode} token`, mode, permissions, expiresAt: null }),
     )
 
-  let auditSeen = ''
+  let auditSeen = 0
   let eventsSeen = ''
   const here: World = {
     hub,
@@ -157,8 +157,8 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
         .where(eq(auditEntries.workspaceId, operators!.id))
         .orderBy(desc(auditEntries.seq))
         .limit(200)
-      const fresh = rows.filter(row => row.id > auditSeen).reverse()
-      auditSeen = rows[0]?.id ?? auditSeen
+      const fresh = rows.filter(row => row.seq > auditSeen).reverse()
+      auditSeen = rows[0]?.seq ?? auditSeen
       return fresh.map(row => (row.outcome === 'success' ? row.action : `${row.action} ${row.outcome}`))
     },
     async happened() {
