@@ -10,7 +10,7 @@ import { conflict, invalid, Problem } from '../core/problem'
 import type { Acceptance, InvitationPreview } from './invitation-shapes'
 import { makesLogin, targetOf, type InvitationRow } from './invitations'
 import { unlessGuessing } from './limiter'
-import { hashPassword } from './passwords'
+import { hashPassword, refuseLoginAsPassword } from './passwords'
 import { holdMembers } from './ranks'
 import { failedCredentials } from './rate-limits'
 import { suspended } from './suspension'
@@ -96,6 +96,7 @@ const notOpen = () =>
   )
 
 async function newUser(ctx: Ctx, row: InvitationRow, input: Required<Acceptance>): Promise<User> {
+  refuseLoginAsPassword(row.email, input.password)
   const now = ctx.hub.clock.now()
   return {
     id: newId('usr'),

@@ -1,3 +1,5 @@
+import { invalid } from '../core/problem'
+
 /** Least characters of a password (NIST SP 800-63B section 5.1.1.1 asks for 8; ten costs nobody anything). */
 export const shortestPassword = 10
 
@@ -8,6 +10,15 @@ const cost = { algorithm: 'argon2id', memoryCost: 46 * 1024, timeCost: 1 } as co
 const mostAtOnce = 3
 let running = 0
 const waiting: (() => void)[] = []
+
+/**
+ * Refuses the one password that whoever knows the login tries first.
+ * @throws Problem 422 at `pointer`
+ */
+export function refuseLoginAsPassword(email: string, password: string, pointer = '#/password'): void {
+  if (password.trim().toLowerCase() === email.trim().toLowerCase())
+    throw invalid([{ pointer, code: 'same_as_login', detail: 'must be something else than the e-mail.' }])
+}
 
 export const hashPassword = (password: string): Promise<string> => inTurn(() => Bun.password.hash(password, cost))
 

@@ -9,7 +9,7 @@ import { newId } from '../core/ids'
 import { Problem, tryAgain } from '../core/problem'
 import { limiterOf } from './limiter'
 import { loginOf } from './logins'
-import { hashPassword } from './passwords'
+import { hashPassword, refuseLoginAsPassword } from './passwords'
 import { signUps } from './rate-limits'
 import type { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
 import { memberships, plans, users, workspaces } from './tables'
@@ -33,6 +33,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<SignUpReceipt> {
   const verdict = limiterOf(hub).take(signUps(ctx.context.ip ?? ''), hub.clock.now())
   if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
   const email = loginOf(input.email)
+  refuseLoginAsPassword(email, input.password)
   const passwordHash = await hashPassword(input.password)
   // Whoever loses a race for the e-mail or the name finds at the second look what the first one made.
   for (let tries = 1; ; tries++) {

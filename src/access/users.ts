@@ -14,7 +14,7 @@ import { forgetCallers } from './callers'
 import { withdrawInvitations } from './invitation-rows'
 import { unlessGuessing } from './limiter'
 import { loginOf } from './logins'
-import { hashPassword } from './passwords'
+import { hashPassword, refuseLoginAsPassword } from './passwords'
 import { failedCredentials } from './rate-limits'
 import { memberships, sessions, users, workspaces, type Role } from './tables'
 import { operatorWorkspace } from './workspaces'
@@ -84,7 +84,7 @@ export async function completeSetup(
 /**
  * Adds a person to a workspace; their e-mail is their login.
  * @param by null when the person makes themself
- * @throws Problem 409 `already_exists`
+ * @throws Problem 409 `already_exists`, 422
  */
 export async function addUser(
   hub: Hub,
@@ -95,6 +95,7 @@ export async function addUser(
   context?: AuditContext,
 ): Promise<User> {
   const email = loginOf(input.email)
+  refuseLoginAsPassword(email, input.password)
   const passwordHash = await hashPassword(input.password)
   const now = hub.clock.now()
   const row: User = {
@@ -146,6 +147,7 @@ export const membershipOf = (workspaceId: string, userId: string, role: Role, no
 
 /** Sets a new password and ends every session of the user. */
 export async function setPassword(hub: Hub, user: User, password: string, by: By): Promise<void> {
+  refuseLoginAsPassword(user.email, password)
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
     await tx
