@@ -13,8 +13,10 @@ import {
   TokenReport,
   TokenRotation,
   NewToken,
+  PasswordChange,
   User,
 } from './shapes'
+import { changePassword } from './own-password'
 import { beginSession, currentSession, signedInUser, signIn, signOut, switchWorkspace, userView } from './sessions'
 import { setCookie, withCookie } from './session-cookie'
 import { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
@@ -206,6 +208,21 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     description: 'The user behind the session.',
     answer: User,
     run: async ctx => userView(ctx.hub, await signedInUser(ctx)),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/users/me/password',
+    guard: 'signed_in',
+    action: 'account.user.set_password',
+    operationId: 'changeOwnPassword',
+    summary: 'Change one’s password',
+    description:
+      'Gives the user behind the session another password. Their other sessions end; API tokens go on working. A wrong current ' +
+      'password counts like a wrong login.',
+    body: PasswordChange,
+    status: 204,
+    problems: ['rate_limited'],
+    run: (ctx, { body }) => changePassword(ctx, body),
   }),
 ])
 

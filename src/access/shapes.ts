@@ -213,6 +213,19 @@ export const SignIn = Shape(
   { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] },
 )
 
+export const PasswordChange = Shape(
+  {
+    current: Type.String({ minLength: 1, maxLength: 1000, description: 'The password as it is.' }),
+    new: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters, and not the e-mail.' }),
+  },
+  {
+    $id: 'PasswordChange',
+    description: 'Another password.',
+    examples: [{ current: 'correct horse battery', new: 'staple of another kind' }],
+  },
+)
+export type PasswordChange = Static<typeof PasswordChange>
+
 export const SetupState = Shape(
   { open: Type.Boolean({ description: 'Whether the first user is still to be made.' }) },
   { $id: 'SetupState', description: 'Whether setup is open.', examples: [{ open: true }] },

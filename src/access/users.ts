@@ -1,4 +1,4 @@
-import { count, eq } from 'drizzle-orm'
+import { and, count, eq, ne } from 'drizzle-orm'
 import type { AuditAction } from '../core/audit-actions'
 import { record, type Recorded } from '../core/change'
 import { constantTimeEqual, encodeBase64url, hmacSha256 } from '../core/crypto'
@@ -145,8 +145,11 @@ export const membershipOf = (workspaceId: string, userId: string, role: Role, no
   updatedAt: now,
 })
 
-/** Sets a new password and ends every session of the user. */
-export async function setPassword(hub: Hub, user: User, password: string, by: By): Promise<void> {
+/**
+ * Sets a new password and ends every session of the user.
+ * @param kept id of the one session that goes on
+ */
+export async function setPassword(hub: Hub, user: User, password: string, by: By, kept?: string): Promise<void> {
   refuseLoginAsPassword(user.email, password)
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
@@ -154,7 +157,7 @@ export async function setPassword(hub: Hub, user: User, password: string, by: By
       .update(users)
       .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
       .where(eq(users.id, user.id))
-    await tx.delete(sessions).where(eq(sessions.userId, user.id))
+    await tx.delete(sessions).where(and(eq(sessions.userId, user.id), kept === undefined ? undefined : ne(sessions.id, kept)))
     return { result: undefined, audits: await auditOfUser(tx, user, 'account.user.set_password', by) }
   })
   forgetCallers(hub)
@@ -188,7 +191,7 @@ export async function findUser(read: Reader, email: string): Promise<User | null
 }
 
 /** One entry in the log of each workspace the user belongs to. */
-async function auditOfUser(tx: Tx, user: User, action: AuditAction, by: By) {
+export async function auditOfUser(tx: Tx, user: User, action: AuditAction, by: By) {
   const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
   return of.map(workspace => ({
     workspaceId: workspace.id,

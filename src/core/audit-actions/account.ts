@@ -88,8 +88,8 @@ export const accountActions = [
   auditAction({
     action: 'account.user.set_password',
     number: 'AC011',
-    description: 'A user got a new password, and their sessions ended.',
-    channels: ['cli'],
+    description: 'A user got a new password, and their other sessions ended; or somebody tried with a wrong one.',
+    channels: [...asked, 'cli'],
     targets: ['user'],
   }),
   auditAction({
