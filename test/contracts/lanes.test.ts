@@ -294,13 +294,14 @@ test('where there is never room to go round, later runs of a group with a limit 
     exempts: () => false,
   }
   const here = runs(hub, { concurrency: 4, lanes: { ...rules, rate } })
-  for (let n = 0; n < 12; n++) {
+  const later = () => here.began.filter(one => one.lane === 'a/1').length
+  for (let n = 0; n < 60 && later() < 6; n++) {
     await here.take()
     here.end()
   }
-  const later = here.began.filter(one => one.lane === 'a/1').length
-  expect(later).toBeGreaterThanOrEqual(4)
-  expect(here.began.length).toBeLessThan(100)
+  // All of them, while hundreds of first runs wait.
+  expect(later()).toBe(6)
+  expect(here.began.length).toBeLessThan(250)
   await here.stop()
 })
 
