@@ -11,6 +11,7 @@ function scene() {
   const changes = new Map<string, ZoneChange>()
   let number = 0
   let broken = false
+  let onPut = (_name: string): void => {}
   const told: string[] = []
   const source: ZoneSource = {
     lastChange: async () => number,
@@ -23,7 +24,10 @@ function scene() {
     readChanges: async (id, after) => (zones.has(id) ? zone(`${zones.get(id)!.name} after ${after}`) : null),
   }
   const server = {
-    put: async ({ name }: ServedZone) => void told.push(`put ${name}`),
+    async put({ name }: ServedZone) {
+      told.push(`put ${name}`)
+      onPut(name)
+    },
     change: ({ name }: ServedZone) => void told.push(`change ${name}`),
     remove: (name: string) => void told.push(`remove ${name}`),
     complete: () => void told.push('complete'),
@@ -35,7 +39,13 @@ function scene() {
     changes.set(id, { number, id, name, wholeNumber: whole ? number : (changes.get(id)?.wholeNumber ?? number) })
   }
   const feed = new ZoneFeed(source, server, openLog('silent'))
-  return { feed, set, told: () => told.splice(0), fail: (now: boolean) => (broken = now) }
+  return {
+    feed,
+    set,
+    told: () => told.splice(0),
+    fail: (now: boolean) => (broken = now),
+    onPut: (then: typeof onPut) => (onPut = then),
+  }
 }
 
 test('gives all zones once, and then what has changed', async () => {
@@ -68,6 +78,36 @@ test('gives the changed sets alone where that is enough', async () => {
   set('1', zone('a.'), 'a.', false)
   await feed.look()
   expect(told()).toEqual(['remove a.', 'put a.'])
+})
+
+test('tells all that changed in a zone, whatever changed in others between', async () => {
+  const { feed, set, told } = scene()
+  set('1', zone('a.'))
+  set('2', zone('b.'))
+  await feed.look()
+  told()
+  set('1', zone('a.'), 'a.', false)
+  set('2', zone('b.'), 'b.', false)
+  set('1', zone('a.'), 'a.', false)
+  await feed.look()
+  expect(told()).toEqual(['change b. after 2', 'change a. after 2'])
+  set('1', zone('a.'))
+  set('2', zone('b.'), 'b.', false)
+  set('1', zone('a.'), 'a.', false)
+  await feed.look()
+  expect(told()).toEqual(['change b. after 4', 'put a.'])
+})
+
+test('a server that begins anew while it is filled is complete when it has all zones', async () => {
+  const { feed, set, told, onPut } = scene()
+  for (const name of ['a.', 'b.', 'c.']) set(name, zone(name))
+  onPut(name => {
+    if (name !== 'b.') return
+    onPut(() => {})
+    void feed.refill()
+  })
+  await feed.look()
+  expect(told()).toEqual(['put a.', 'put b.', 'put a.', 'put b.', 'put c.', 'complete'])
 })
 
 test('a zone that was made again under its name stays', async () => {

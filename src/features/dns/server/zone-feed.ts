@@ -32,8 +32,11 @@ export interface ZoneChange {
 export class ZoneFeed {
   #seen = 0
   #empty = true
-  /** The zones that the server has, by id. */
-  readonly #given = new Set<string>()
+  /**
+   * The zones that the server has, by id, with the number as of which it has each: changes of other zones come between two changes
+   * of one, so how far all of them were followed says nothing about it.
+   */
+  readonly #given = new Map<string, number>()
   #running: Promise<void> | null = null
   #again = false
   #stopped = false
@@ -83,11 +86,12 @@ export class ZoneFeed {
       this.#seen = await this.source.lastChange()
       this.#given.clear()
       for (const { id } of await this.source.list()) {
-        if (this.#stopped) return
+        // A server that began anew meanwhile has only a part of them.
+        if (this.#stopped || this.#empty) return
         const zone = await this.source.read(id)
-        if (zone) await this.#put(id, zone)
+        if (zone) await this.#put(id, zone, this.#seen)
       }
-      this.server.complete()
+      if (!this.#empty) this.server.complete()
     } catch (error) {
       this.#empty = true
       throw error
@@ -106,19 +110,22 @@ export class ZoneFeed {
     }
   }
 
-  async #tell({ id, name, wholeNumber }: ZoneChange): Promise<void> {
-    const isPart = this.#given.has(id) && wholeNumber <= this.#seen
-    const zone = await (isPart ? this.source.readChanges(id, this.#seen) : this.source.read(id))
-    if (zone && isPart) this.server.change(zone)
-    else if (zone) await this.#put(id, zone)
+  async #tell({ id, name, number, wholeNumber }: ZoneChange): Promise<void> {
+    const given = this.#given.get(id)
+    const isPart = given !== undefined && wholeNumber <= given
+    const zone = await (isPart ? this.source.readChanges(id, given) : this.source.read(id))
+    if (zone && isPart) {
+      this.server.change(zone)
+      this.#given.set(id, number)
+    } else if (zone) await this.#put(id, zone, number)
     else {
       this.#given.delete(id)
       this.server.remove(name)
     }
   }
 
-  async #put(id: string, zone: ServedZone): Promise<void> {
+  async #put(id: string, zone: ServedZone, number: number): Promise<void> {
     await this.server.put(zone)
-    this.#given.add(id)
+    this.#given.set(id, number)
   }
 }
