@@ -107,6 +107,31 @@ describe('a zone file', () => {
     expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body).toMatchObject({ serial: 1, record_count: 2 })
   })
 
+  test('of more records than one change has is refused, and comes in pieces', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    const head = '$TTL 60\n@ NS ns1\nns1 A 192.0.2.1\n'
+    const lab = (from: number, to: number) => `$TTL 60\n$GENERATE ${from}-${to} lab-$ A 192.0.2.1\n`
+    const refused = await importFile(acme, id, head + lab(1, 10_000))
+    expect(rules(refused)).toEqual([
+      ['#', expect.stringMatching(/^must change at most 10000 records at once, and would change 1000\d:/)],
+    ])
+    expect((await importFile(acme, id, head + lab(1, 6000))).status).toBe(200)
+    // What stays as it is does not count.
+    expect((await importFile(acme, id, lab(1, 12_000))).body).toMatchObject({ mode: 'merge', created: 6000 })
+    const emptied = await importFile(acme, id, head, '?mode=replace')
+    expect(rules(emptied)[0][1]).toContain('would change 12000')
+  })
+
+  test('is not read beyond its 100,000th record', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme)
+    const refused = await importFile(acme, id, `$TTL 60\nx TXT same\n${'  TXT same\n'.repeat(100_001)}`)
+    expect(refused.body.errors).toEqual([
+      { pointer: '#/lines/100002', code: 'too_many', detail: expect.stringContaining('first 100000 records') },
+    ])
+  }, 30_000)
+
   test('without NS does not replace a zone', async () => {
     const { acme } = await world()
     const { id } = await zoneMade(acme)

@@ -58,6 +58,7 @@ export async function changeZone(
   )
   const steps = stepsOf({ ...by, zone, existing, wanted, now })
   if (steps.changes.length === 0 && !by.edit) return { zone, changes: [], events: [], wakes: [] }
+  refuseTooMany(steps)
   const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
   await write(tx, steps, now)
@@ -151,6 +152,25 @@ const mostProblems = 20
 /** @throws Problem 422 when there are any */
 export function refuse(problems: readonly FieldProblem[]): void {
   if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
+}
+
+/**
+ * Records that one change makes, edits and removes at most. All of them are one transaction, for which every other write waits, and
+ * on SQLite every request: so many are written in about a second.
+ */
+export const mostChanged = 10_000
+
+/** @throws Problem 422 */
+function refuseTooMany({ inserts, updates, removedRecords }: Steps): void {
+  const count = inserts.length + updates.length + removedRecords.length
+  if (count > mostChanged)
+    throw invalid([
+      {
+        pointer: '#',
+        code: 'too_many',
+        detail: `must change at most ${mostChanged} records at once, and would change ${count}: send it in pieces.`,
+      },
+    ])
 }
 
 /** @throws Problem 403 `plan_limit_reached` */

@@ -24,6 +24,8 @@ import { zoneOf, zoneTarget } from './zones'
 type Mode = (typeof importModes)[number]
 
 export const mostImported = 8 * 1024 * 1024
+// More than any plan has in a zone but one without limits: what is read is kept in memory until it is written.
+const mostRecords = 100_000
 
 export const ImportQuery = Shape({
   mode: Type.Optional(
@@ -96,7 +98,11 @@ async function readFile(text: string, zoneName: string): Promise<FileRead> {
         problems.push(ruleProblem(error, lineOf(record.line)))
         if (problems.length >= mostProblems) break
       }
-      if (++count % recordsAtOnce === 0) await Bun.sleep(0)
+      if (++count > mostRecords) {
+        const detail = `must be within the first ${mostRecords} records of the file: import the others in a file of their own.`
+        throw invalid([...problems, { pointer: lineOf(record.line), code: 'too_many', detail }])
+      }
+      if (count % recordsAtOnce === 0) await Bun.sleep(0)
     }
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error
