@@ -108,6 +108,11 @@ describe('by UDP and TCP', () => {
     expect(await tcp(one, 1, 7)).toHaveLength(1)
   })
 
+  test('a client that reads gets all its answers, however long they are together', async () => {
+    const one = framed(queryOctets('big.z.test.', 'A'))
+    expect(await tcp(Buffer.concat(Array.from({ length: 600 }, () => one)), 600)).toHaveLength(600)
+  })
+
   test('junk and whoever hangs up early leave it answering others', async () => {
     const { resolve: gone, promise } = Promise.withResolvers<void>()
     void (async () => {

@@ -9,12 +9,14 @@ const IDLE_SECONDS = 30
 /** Octets of answers that a client may leave unread. */
 const UNREAD_MAX = 512 * 1024
 
+/** Octets of answers that are written together. */
+const WRITE_OCTETS = 64 * 1024
+
 interface Connection {
   /** Queries that are not whole yet. */
   read: Uint8Array
   /** Answers that the system did not take yet. */
-  unsent: Uint8Array[]
-  unsentOctets: number
+  unsent: Uint8Array
 }
 
 /** An open TCP port. */
@@ -32,7 +34,7 @@ export function openTcp(host: string, port: number, { answerer, counted }: { ans
     data: undefined as never,
     socket: {
       open(socket) {
-        socket.data = { read: NOTHING, unsent: [], unsentOctets: 0 }
+        socket.data = { read: NOTHING, unsent: NOTHING }
         socket.timeout(IDLE_SECONDS)
         if (open.size >= CONNECTIONS_MAX) {
           const [quiet] = open
@@ -45,6 +47,7 @@ export function openTcp(host: string, port: number, { answerer, counted }: { ans
         const { data } = socket
         const whole = data.read.length === 0 ? octets : joined(data.read, octets)
         const answers: Uint8Array[] = []
+        let octetsAtHand = 0
         let at = 0
         let asked = false
         while (at + 2 <= whole.length) {
@@ -60,7 +63,12 @@ export function openTcp(host: string, port: number, { answerer, counted }: { ans
             return
           }
           answers.push(framed(answer))
+          octetsAtHand += answer.length
           at = end
+          if (octetsAtHand < WRITE_OCTETS) continue
+          // Queries are read thousands at a time, and an answer has up to 64 KiB.
+          if (!send(socket, answers.splice(0))) return
+          octetsAtHand = 0
         }
         data.read = at === whole.length ? NOTHING : whole.slice(at)
         if (!asked) return
@@ -92,22 +100,17 @@ export function openTcp(host: string, port: number, { answerer, counted }: { ans
 
 const NOTHING = new Uint8Array()
 
-function send(socket: Socket<Connection>, answers: Uint8Array[]): void {
+/** @returns false when the connection was ended, since its client does not read */
+function send(socket: Socket<Connection>, answers: Uint8Array[]): boolean {
   const { data } = socket
-  for (const one of answers) {
-    data.unsent.push(one)
-    data.unsentOctets += one.length
-  }
-  if (data.unsentOctets > UNREAD_MAX) {
-    socket.terminate()
-    return
-  }
-  if (data.unsent.length === 0) return
-  const all = data.unsent.length === 1 ? data.unsent[0]! : Buffer.concat(data.unsent)
-  const sent = Math.max(0, socket.write(all))
-  const left = all.subarray(sent)
-  data.unsent = left.length > 0 ? [left] : []
-  data.unsentOctets = left.length
+  const unsent = data.unsent.length > 0 ? [data.unsent, ...answers] : answers
+  if (unsent.length === 0) return true
+  const all = unsent.length === 1 ? unsent[0]! : Buffer.concat(unsent)
+  data.unsent = all.subarray(Math.max(0, socket.write(all)))
+  if (data.unsent.length <= UNREAD_MAX) return true
+  data.unsent = NOTHING
+  socket.terminate()
+  return false
 }
 
 /** A message with its length before it (RFC 1035 4.2.2). */
