@@ -3,9 +3,11 @@ import {
   lastZoneChange,
   readPublishedChanges,
   readPublishedZone,
+  readWholeZone,
   zoneChangesAfter,
   type PublishedRrset,
 } from '../../src/features/dns/publish'
+import type { Reader } from '../../src/core/db/transaction'
 import { world } from '../support/world'
 import { zoneMade } from '../support/zones'
 
@@ -73,4 +75,26 @@ test('a zone that is paused, comes back or goes is read as a whole', async () =>
   expect((await next())!.name).toBe('example.com.')
   await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
   expect(await next()).toBe(null)
+})
+
+test('a zone that changes all the time is read all the same', async () => {
+  const { hub, acme } = await world()
+  const zone = await zoneMade(acme)
+  let looks = 0
+  // Whoever looks at the version again finds another one.
+  const restless = {
+    select(fields: object) {
+      if (!fields || Object.keys(fields).join() !== 'version') return hub.read.select(fields as never)
+      looks++
+      return { from: () => ({ where: async () => [{ version: -1 }] }) }
+    },
+  } as unknown as Reader
+  const [calm, whole] = [await readPublishedZone(hub.read, zone.id), await readWholeZone(hub.read, zone.id)]
+  expect(await readPublishedZone(restless, zone.id)).toEqual(calm)
+  expect(await readPublishedChanges(restless, zone.id, 0)).toMatchObject({ serial: zone.serial })
+  const found = await readWholeZone(restless, zone.id)
+  expect(found!.published).toEqual(whole!.published)
+  expect(found!.zone).toEqual(whole!.zone)
+  expect(looks).toBeWithin(6, 30)
+  expect(await readWholeZone(restless, 'zone_none')).toBe(null)
 })

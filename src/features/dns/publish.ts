@@ -66,7 +66,7 @@ export async function lastZoneChange(read: Reader): Promise<number> {
 }
 
 /**
- * What has changed in a zone after a number, read as of one version: its SOA, and each name and type that changed as it is now,
+ * What has changed in a zone after a number, of one version where {@link readPublishedZone} is: its SOA, and each name and type that changed as it is now,
  * without rdata where it is gone. Null when the zone is gone, or not served.
  */
 export async function readPublishedChanges(read: Reader, zoneId: string, after: number): Promise<PublishedZone | null> {
@@ -89,13 +89,18 @@ export async function readPublishedChanges(read: Reader, zoneId: string, after: 
   })
 }
 
-/** A zone with all its records, read as of one version; null when it is gone, or not served. */
+/**
+ * A zone with all its records, null when it is gone, or not served. It is of one version unless changes keep coming: then it may have
+ * some of the latest, which are told again under a number of their own.
+ */
 export const readPublishedZone = (read: Reader, zoneId: string): Promise<PublishedZone | null> =>
   readServed(read, zoneId, readRrsets)
 
 /** A zone with all its records, whether it is served or not, read as of one version; null when it is gone. */
-export const readWholeZone = (read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> =>
-  readAsOfOneVersion(read, zoneId, readRrsets)
+export async function readWholeZone(read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> {
+  const found = await readUnchanged(read, zoneId, readRrsets)
+  return found && (found.isOfOneVersion ? found : await readInOne(read, zoneId))
+}
 
 type Zone = typeof dnsZones.$inferSelect
 type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
@@ -103,26 +108,59 @@ type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<Pu
 async function readServed(read: Reader, zoneId: string, rrsetsOf: RrsetsOf): Promise<PublishedZone | null> {
   const [zone] = await read.select({ status: dnsZones.status }).from(dnsZones).where(eq(dnsZones.id, zoneId))
   if (zone?.status !== 'active') return null
-  const found = await readAsOfOneVersion(read, zoneId, rrsetsOf)
+  const found = await readUnchanged(read, zoneId, rrsetsOf)
   return found?.zone.status === 'active' ? found.published : null
 }
 
-async function readAsOfOneVersion(
+// A zone that changes each second must not keep a name server from all others.
+const mostTries = 4
+
+async function readUnchanged(
   read: Reader,
   zoneId: string,
   rrsetsOf: RrsetsOf,
-): Promise<{ zone: Zone; published: PublishedZone } | null> {
-  for (;;) {
+): Promise<{ zone: Zone; published: PublishedZone; isOfOneVersion: boolean } | null> {
+  for (let tries = 1; ; tries++) {
     const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (!zone) return null
     const rrsets = await rrsetsOf(read, zone)
     // Every change moves the version, so the same one before and after means that none came between.
     const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
-    if (again?.version !== zone.version) continue
-    const soa = { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum }
-    return { zone, published: { id: zone.id, name: originOf(zone.name), serial: zone.serial, soa, rrsets } }
+    const isOfOneVersion = again?.version === zone.version
+    if (isOfOneVersion || tries === mostTries) return { zone, published: published(zone, rrsets), isOfOneVersion }
   }
 }
+
+/** All of a zone by one statement, which sees one version, and has the zone beside each record. */
+async function readInOne(read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> {
+  const rows = await read
+    .select({
+      zone: dnsZones,
+      rrsetId: dnsRecords.rrsetId,
+      name: dnsRecords.name,
+      type: dnsRecords.type,
+      ttl: dnsRrsets.ttl,
+      rdata: dnsRecords.rdata,
+    })
+    .from(dnsZones)
+    .innerJoin(dnsRecords, eq(dnsRecords.zoneId, dnsZones.id))
+    .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
+    .where(eq(dnsZones.id, zoneId))
+    .orderBy(asc(dnsRecords.id))
+  const zone = rows[0]?.zone
+  if (!zone) return null
+  const found = new Map<string, PublishedRrset>()
+  gather(found, rows, zone)
+  return { zone, published: published(zone, [...found.values()]) }
+}
+
+const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
+  id: zone.id,
+  name: originOf(zone.name),
+  serial: zone.serial,
+  soa: { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum },
+  rrsets,
+})
 
 /** The value of the SOA record. */
 export const soaRdata = (zone: typeof dnsZones.$inferSelect): Uint8Array =>
@@ -159,12 +197,25 @@ async function readRrsets(read: Reader, zone: { id: string; name: string }): Pro
       .where(and(eq(dnsRecords.zoneId, zone.id), gt(dnsRecords.id, after)))
       .orderBy(asc(dnsRecords.id))
       .limit(recordsAtOnce)
-    for (const row of rows) {
-      const rrset = found.get(row.rrsetId)
-      if (rrset) rrset.rdata.push(row.rdata)
-      else found.set(row.rrsetId, { name: absoluteOf(row.name, zone.name), type: row.type, ttl: row.ttl, rdata: [row.rdata] })
-    }
+    gather(found, rows, zone)
     if (rows.length < recordsAtOnce) return [...found.values()]
     after = rows.at(-1)!.id
+  }
+}
+
+interface RecordRead {
+  rrsetId: string
+  name: string
+  type: string
+  ttl: number
+  rdata: Uint8Array
+}
+
+/** Adds records to the rrsets that they are of. */
+function gather(found: Map<string, PublishedRrset>, rows: readonly RecordRead[], zone: { name: string }): void {
+  for (const { rrsetId, name, type, ttl, rdata } of rows) {
+    const rrset = found.get(rrsetId)
+    if (rrset) rrset.rdata.push(rdata)
+    else found.set(rrsetId, { name: absoluteOf(name, zone.name), type, ttl, rdata: [rdata] })
   }
 }
