@@ -143,6 +143,41 @@ describe('a record', () => {
     expect((await add('TXT', 'key', '"one" "two"')).body.value).toBe('onetwo')
   })
 
+  test('keeps a comment that changes alone, which no name server is told of', async () => {
+    const { acme, audited, happened } = await world()
+    const zone = await zoneMade(acme)
+    const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
+    const before = (await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
+    await Promise.all([audited(), happened()])
+    const patched = await acme.call('PATCH', `/v1/dns/records/${body.id}`, { comment: 'web' })
+    expect(patched.body).toMatchObject({ comment: 'web', version: 2 })
+    expect((await acme.call('GET', `/v1/dns/records/${body.id}`)).body).toEqual(patched.body)
+    expect((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body).toMatchObject({
+      serial: before.serial,
+      version: before.version + 1,
+    })
+    const rrset = { name: 'www', type: 'A', comment: 'shop', records: [{ content: '192.0.2.1' }] }
+    const put = await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets: [rrset] })
+    expect(put.body).toMatchObject({ serial: before.serial, updated: 0, records: [{ comment: 'shop', version: 3 }] })
+    expect(await audited()).toEqual(['dns.record.update', 'dns.rrsets.replace'])
+    expect(await happened()).toEqual([])
+  })
+
+  test('stays as it is when it is as it was asked to be, as does its zone', async () => {
+    const { acme, audited, happened } = await world()
+    const zone = await zoneMade(acme)
+    const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
+    const before = (await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
+    await Promise.all([audited(), happened()])
+    const same = { content: '192.0.2.1', ttl: body.ttl, comment: '', name: 'www' }
+    expect((await acme.call('PATCH', `/v1/dns/records/${body.id}`, same)).body).toEqual(body)
+    const rrset = { name: 'www', type: 'A', records: [{ content: '192.0.2.1' }] }
+    await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets: [rrset] })
+    const { status, default_ttl, soa } = before
+    expect((await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { status, default_ttl, soa })).body).toEqual(before)
+    expect([await audited(), await happened()]).toEqual([[], []])
+  })
+
   test('keeps its id when value, TTL, comment or name change', async () => {
     const { acme, add, zone, audited } = await scene()
     const first = (await add('A', 'www', '192.0.2.1')).body

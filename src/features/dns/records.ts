@@ -91,7 +91,8 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
       after.row,
       zone,
     )
-    return { result: view, target: targetsOf(view), before, after: view, events: made.events, wakes: made.wakes }
+    const { events, wakes, unchanged } = made
+    return { result: view, target: targetsOf(view), before, after: view, events, wakes, unchanged }
   })
 }
 

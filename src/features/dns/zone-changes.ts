@@ -16,6 +16,8 @@ export interface ZoneChanged {
   changes: RecordChange[]
   events: EventDraft[]
   wakes: string[]
+  /** All was as it was wanted, comments too. */
+  unchanged: boolean
 }
 
 /** Members of the zone that change along with its records. */
@@ -57,7 +59,8 @@ export async function changeZone(
     wanted.map(one => one.name),
   )
   const steps = stepsOf({ ...by, zone, existing, wanted, now })
-  if (steps.changes.length === 0 && !by.edit) return { zone, changes: [], events: [], wakes: [] }
+  if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
+    return { zone, changes: [], events: [], wakes: [], unchanged: true }
   refuseTooMany(steps)
   const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
@@ -66,6 +69,15 @@ export async function changeZone(
   const lost = wanted.find(one => one.name === '@' && one.type === 'NS' && one.values.length === 0)
   if (lost && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
+  // Comments are not served.
+  if (steps.changes.length === 0 && !by.edit)
+    return {
+      zone: await moved(tx, zone, { serial: zone.serial, recordCount }, now),
+      changes: [],
+      events: [],
+      wakes: [],
+      unchanged: false,
+    }
   const after = await moved(tx, zone, { ...by.edit, recordCount }, now)
   await tellServers(tx, zone, after.status === zone.status ? steps.changes : null)
   return {
@@ -73,6 +85,7 @@ export async function changeZone(
     changes: steps.changes,
     events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
     wakes: [zonesTopic],
+    unchanged: false,
   }
 }
 

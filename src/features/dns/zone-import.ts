@@ -60,6 +60,7 @@ export async function importZone(ctx: Ctx, id: string, file: Uint8Array, asked: 
       after: told,
       events: made.events,
       wakes: made.wakes,
+      unchanged: made.unchanged,
     }
   })
 }

@@ -3,7 +3,7 @@ import { workspaces } from '../../access/tables'
 import { refuseOverLimit } from '../../access/plans'
 import { limitsChanged } from '../../access/limit-changes'
 import { target } from '../../core/audit'
-import { change } from '../../core/change'
+import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { violation } from '../../core/db/errors'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -117,6 +117,7 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
       defaultTtl: patch.default_ttl === undefined ? row.defaultTtl : (patch.default_ttl ?? defaultTtl),
       ...soaColumns(null, patch.soa ?? {}, row.name),
     }
+    if (isAlready(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
     const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })
     const view = await zoneView(tx, edited.zone)
     return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes }
