@@ -97,6 +97,7 @@ describe('a zone file', () => {
     ['@ NS ns1\na.*.b A 192.0.2.1', 2, /RFC 4592 2\.1\.1/],
     ['@ NS ns1\nx NONSENSE 1', 2, /is not a TTL, a class or a record type/],
     ['@ NS ns1\n@ CNAME x', 2, /CNAME at the apex/],
+    ['@ NS ns1\n@ SOA ns1 h 1 2 3 4 4294967295', 2, /minimum must be 0–2147483647 seconds.*RFC 2181 8/],
   ])('with what breaks a rule is refused by its line: %p', async (lines, line, rule) => {
     const { acme } = await world()
     const { id } = await zoneMade(acme)

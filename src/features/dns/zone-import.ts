@@ -5,6 +5,7 @@ import type { Ctx } from '../../core/ctx'
 import { DnsFormatError } from '../../core/dns/format-error'
 import { lowerName } from '../../core/dns/name'
 import { fieldsOf } from '../../core/dns/rdata'
+import { TTL_MAX } from '../../core/dns/ttl'
 import { readZoneFile, ZoneFileError, type ZoneRecord } from '../../core/dns/zone-file'
 import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
@@ -124,6 +125,10 @@ function take(read: FileRead, hashes: Map<string, Set<string>>, record: ZoneReco
   if (record.type === 'SOA') {
     if (name !== '@') throw new DnsFormatError('An SOA must be at the apex', null, 'RFC 1035 5.2')
     if (read.soa) throw new DnsFormatError('A zone must have one SOA', null, 'RFC 1035 5.2')
+    for (const [field, seconds] of Object.entries(fieldsOf('SOA', record.rdata))) {
+      if (field !== 'serial' && typeof seconds === 'number' && seconds > TTL_MAX)
+        throw new DnsFormatError(`${field} must be 0–${TTL_MAX} seconds`, null, 'RFC 2181 8')
+    }
     read.soa = record
     return
   }
