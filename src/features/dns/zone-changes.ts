@@ -140,8 +140,17 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
   for (const ids of pieces(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
   for (const ids of pieces(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
   for (const rows of pieces(steps.newRrsets)) await tx.insert(dnsRrsets).values(rows)
-  for (const { id, ttl, comment, version } of steps.changedRrsets)
-    await tx.update(dnsRrsets).set({ ttl, comment, version, updatedAt: now }).where(eq(dnsRrsets.id, id))
+  for (const alike of Map.groupBy(steps.changedRrsets, one => `${one.ttl} ${one.comment}`).values())
+    for (const rows of pieces(alike))
+      await tx
+        .update(dnsRrsets)
+        .set({ ttl: rows[0]!.ttl, comment: rows[0]!.comment, version: sql`${dnsRrsets.version} + 1`, updatedAt: now })
+        .where(
+          inArray(
+            dnsRrsets.id,
+            rows.map(one => one.id),
+          ),
+        )
   // Two records may swap their values: none has the other's while that is written.
   for (const { id } of steps.updates.length > 1 ? steps.updates : [])
     await tx
@@ -153,6 +162,11 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
       .update(dnsRecords)
       .set({ content, contentKey, target, rdata, rdataHash, version, updatedAt: now })
       .where(eq(dnsRecords.id, id))
+  for (const ids of pieces(steps.editedAlong))
+    await tx
+      .update(dnsRecords)
+      .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
+      .where(inArray(dnsRecords.id, ids))
   for (const rows of pieces(steps.inserts)) await tx.insert(dnsRecords).values(rows)
 }
 
@@ -174,8 +188,8 @@ export function refuse(problems: readonly FieldProblem[]): void {
 export const mostChanged = 10_000
 
 /** @throws Problem 422 */
-function refuseTooMany({ inserts, updates, removedRecords }: Steps): void {
-  const count = inserts.length + updates.length + removedRecords.length
+function refuseTooMany({ inserts, updates, editedAlong, removedRecords }: Steps): void {
+  const count = inserts.length + updates.length + editedAlong.length + removedRecords.length
   if (count > mostChanged)
     throw invalid([
       {

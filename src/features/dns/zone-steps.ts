@@ -13,7 +13,10 @@ export interface Steps {
   changedRrsets: RrsetRow[]
   removedRrsets: string[]
   inserts: RecordRow[]
+  /** Records whose value changes. */
   updates: RecordRow[]
+  /** Records that stay, and are edited with what is of all of their name and type. */
+  editedAlong: string[]
   removedRecords: string[]
 }
 
@@ -33,6 +36,7 @@ export function stepsOf(of: {
     removedRrsets: [],
     inserts: [],
     updates: [],
+    editedAlong: [],
     removedRecords: [],
   }
   for (const wanted of of.wanted) rrsetSteps(steps, of, wanted, of.existing.get(rrsetKey(wanted)))
@@ -107,7 +111,8 @@ function rrsetSteps(
     taken.add(old.id)
     const otherValue = old.content !== value.content
     if (!otherValue && !whole) continue
-    steps.updates.push({ ...old, ...(otherValue ? written : {}), version: old.version + 1, updatedAt: now })
+    if (otherValue) steps.updates.push({ ...old, ...written, version: old.version + 1, updatedAt: now })
+    else steps.editedAlong.push(old.id)
     if (otherValue || row.ttl !== wanted.ttl)
       steps.changes.push(
         told('updated', old, { ttl: row.ttl, content: old.content }, { ttl: wanted.ttl, content: value.content }),
