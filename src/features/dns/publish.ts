@@ -199,6 +199,8 @@ async function readRrsets(read: Reader, zone: { id: string; name: string }): Pro
       .limit(recordsAtOnce)
     gather(found, rows, zone)
     if (rows.length < recordsAtOnce) return [...found.values()]
+    // Others have their turn while a long zone is read.
+    await new Promise(resolve => setImmediate(resolve))
     after = rows.at(-1)!.id
   }
 }
