@@ -46,6 +46,15 @@ async function clashes(tx: Tx, zone: Zone, touched: readonly Touched[]): Promise
         broken(pointer, `must not be beside other records: ${what}, and a CNAME is alone at its name`, 'RFC 1034 3.6.2'),
       )
     }
+    const handedOn = name === '@' ? undefined : { DNAME: 'NS', NS: 'DNAME' }[type]
+    if (handedOn && others.includes(handedOn))
+      problems.push(
+        broken(
+          pointer,
+          `must not be beside ${handedOn} at ${name}: a name is handed on by NS or led elsewhere by DNAME`,
+          'RFC 6672 2.3',
+        ),
+      )
     const address = others.find(other => (type === 'ALIAS' ? ['A', 'AAAA'].includes(other) : other === 'ALIAS'))
     if (address && (type === 'ALIAS' || type === 'A' || type === 'AAAA'))
       problems.push(
