@@ -241,6 +241,20 @@ describe('a record is refused', () => {
       '#/content',
       /the only CNAME.*RFC 2181 10\.1/,
     ],
+    [
+      'as a DNAME beside NS',
+      [['NS', 'a', 'ns.example.net.']],
+      ['DNAME', 'a', 'x.example.net.'],
+      '#',
+      /must not be beside NS at a.*RFC 6672 2\.3/,
+    ],
+    [
+      'as NS beside a DNAME',
+      [['DNAME', 'a', 'x.example.net.']],
+      ['NS', 'a', 'ns.example.net.'],
+      '#',
+      /must not be beside DNAME at a.*RFC 6672 2\.3/,
+    ],
     ['as a second DNAME', [['DNAME', 'a', 'x.example.net.']], ['DNAME', 'a', 'y.example.net.'], '#/content', /RFC 6672 2\.4/],
     ['as ALIAS beside an address', [['A', 'a', '192.0.2.1']], ['ALIAS', 'a', 'x.example.net.'], '#', /ALIAS is answered/],
     ['as an address beside ALIAS', [['ALIAS', 'a', 'x.example.net.']], ['AAAA', 'a', '2001:db8::1'], '#', /ALIAS is answered/],
@@ -457,6 +471,9 @@ describe('the list of records', () => {
     expect(await of('source=dynamic')).toEqual([])
     for (const query of ['name=a*b', 'content=*x', 'q=a*b*', 'type=A,B', 'name=*.a*'])
       expect([query, (await w.acme.call('GET', `/v1/dns/records?${query}`)).status]).toEqual([query, 400])
+    await zoneMade(w.acme, 'bücher.example')
+    expect(await of(`zone=${encodeURIComponent('BÜCHER.example.')}&type=NS`)).toEqual(['@ NS ns1.xn--bcher-kva.example.'])
+    expect(await of(`zone=${encodeURIComponent('ü:.example')}`)).toEqual([])
   })
 
   test.each(['', 'name=host-*', 'name=*.dev', 'content=192.0.2.*', 'q=192*', 'zone=example.com&type=A', 'sort=-name'])(

@@ -178,6 +178,23 @@ describe('zones', () => {
     expect((await call('PATCH', `/v1/dns/records/${foreign.id}`, { ttl: 60 })).status).toBe(404)
     expect((await call('GET', `/v1/dns/zones/${other.id}`)).status).toBe(404)
     expect((await call('POST', '/v1/dns/zones', { name: 'example.org' })).status).toBe(403)
+    const rrsets = [{ name: 'www', type: 'A', records: [{ content: '192.0.2.1' }] }]
+    const into = (id: string) =>
+      w.acme.call('POST', `/v1/dns/zones/${id}/import`, '@ 60 TXT x\n', {
+        authorization: `Bearer ${token}`,
+        'content-type': 'text/dns',
+      })
+    for (const [{ id }, status] of [
+      [own, 200],
+      [other, 404],
+    ] as const) {
+      for (const what of ['export', 'lint', 'records'])
+        expect((await call('GET', `/v1/dns/zones/${id}/${what}`)).status).toBe(status)
+      expect((await call('PUT', `/v1/dns/zones/${id}/rrsets`, { rrsets })).status).toBe(status)
+      expect((await into(id)).status).toBe(status)
+    }
+    const bulk = { operations: [{ op: 'delete', id: foreign.id }] }
+    expect((await call('POST', '/v1/dns/records/bulk', bulk)).status).toBe(403)
   })
 })
 

@@ -154,7 +154,7 @@ export const recordQuery = listQuery({
 export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Promise<Page<DnsRecordView>> {
   const { zone, ...rest } = query
   if (zone === undefined) return await shown(ctx, recordListing, rest)
-  const word = (zone as string).toLowerCase().replace(/\.$/, '')
+  const word = zoneWord((zone as string).replace(/\.$/, ''))
   const [row] = await ctx.hub.read
     .select({ id: dnsZones.id })
     .from(dnsZones)
@@ -163,6 +163,16 @@ export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Pro
     )
   // A zone that is not there, or not to be seen, has no records.
   return await shown(ctx, zoneRecordListing, rest, row && reaches(ctx, row.id) ? row.id : 'none')
+}
+
+/** The id of a zone, or its name in A-labels; what is no name is that of none. */
+function zoneWord(text: string): string {
+  try {
+    return toAscii(text).toLowerCase()
+  } catch (error) {
+    if (error instanceof DnsFormatError) return text
+    throw error
+  }
 }
 
 /** Records of one zone. @param zoneId which the caller was found to own */
