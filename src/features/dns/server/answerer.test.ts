@@ -431,6 +431,8 @@ describe('messages', () => {
       additional: [],
     })
     expect(decodeMessage(server.truncated(query)).question).toHaveLength(1)
+    const notify = queryOctets('example.com.', 'SOA', { opcode: OPCODE.NOTIFY })
+    expect(decodeMessage(server.truncated(notify))).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: 4 })
   })
 
   test('of any octets are answered with a message or not at all', () => {

@@ -81,6 +81,8 @@ export class Answerer {
 
   /** The answer that asks to come again by TCP. @param query one that `answer` has answered */
   truncated(query: Uint8Array): Uint8Array {
+    // An answer has the opcode of its query, and to these there is none that is shorter.
+    if (((query[2]! >> 3) & 15) !== OPCODE.QUERY) return this.#header(query, RCODE.NOTIMP)
     const question = readQuestion(query)
     const extras = question && readExtras(query, question.end)
     if (!question || !extras) return this.#header(query, RCODE.FORMERR)
