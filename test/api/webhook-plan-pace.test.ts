@@ -101,6 +101,7 @@ test('first tries go before retries, whatever endpoint they are to', async () =>
   expect([broken.received.length, well.received.length]).toEqual([4, 4])
   broken.answer = () => new Response(null, { status: 204 })
   for (let n = 0; n < 3; n++) await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0p')
+  await here.settle()
   // Four retries and six first tries are due, and four may go.
   await here.pass(70_000)
   const tries = () => [...broken.received, ...well.received].map(one => one.headers.get('x-service-attempt'))
