@@ -1,7 +1,7 @@
 import { eventKind, eventKinds, type EventKind, type EventKindEntry } from '../../core/events'
 import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
-import type { EventKindView } from './shapes'
+import type { EventKindView } from './event-kind-shapes'
 
 /** Every kind of event, the public contract first, on one page. */
 export const listEventKinds = (): Page<EventKindView> => ({

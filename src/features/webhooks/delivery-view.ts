@@ -1,6 +1,6 @@
 import { instant } from '../../core/clock'
 import type { Delivery } from './delivery-jobs'
-import type { WebhookAttemptView, WebhookDeliveryView } from './shapes'
+import type { WebhookAttemptView, WebhookDeliveryView } from './delivery-shapes'
 import type { webhookAttempts } from './tables'
 
 export function deliveryView(row: Delivery): WebhookDeliveryView {

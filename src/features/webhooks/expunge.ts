@@ -7,7 +7,7 @@ import { requireMatch } from '../../core/if-match'
 import { conflict } from '../../core/problem'
 import { deliveryOf } from './deliveries'
 import { deliveryView } from './delivery-view'
-import type { WebhookDeliveryView } from './shapes'
+import type { WebhookDeliveryView } from './delivery-shapes'
 import { isFinal, webhookAttempts, webhookDeliveries } from './tables'
 
 /**

@@ -1,7 +1,7 @@
 import { relationTo, type Relations } from '../../core/relation'
 import { relationToEvent } from '../events/relations'
 import { endpointListing, endpointSeenBy } from './endpoints'
-import type { WebhookDeliveryView } from './shapes'
+import type { WebhookDeliveryView } from './delivery-shapes'
 
 export const deliveryRelations: Relations = {
   endpoint: relationTo(endpointListing, {

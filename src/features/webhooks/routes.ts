@@ -5,19 +5,15 @@ import { getEventKind, listEventKinds } from './catalogue'
 import { deliveryListing, getDelivery, listDeliveries, resendDelivery } from './deliveries'
 import { createEndpoint, deleteEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint } from './endpoints'
 import { enableEndpoint } from './enable'
+import { WebhookDelivery, WebhookDeliveryDetail, WebhookDeliveryList, WebhookRecoveryInput } from './delivery-shapes'
+import { EventKindEntry, EventKindList } from './event-kind-shapes'
 import {
-  EventKindEntry,
-  EventKindList,
   NewWebhookEndpoint,
-  WebhookDelivery,
-  WebhookDeliveryDetail,
-  WebhookDeliveryList,
   WebhookEndpoint,
   WebhookEndpointEnable,
   WebhookEndpointInput,
   WebhookEndpointList,
   WebhookEndpointPatch,
-  WebhookRecoveryInput,
   WebhookSecretRotation,
   WebhookTest,
 } from './shapes'
