@@ -15,7 +15,7 @@ if (onPostgres) {
   }
 } else {
   const typed = await runs([process.execPath, 'check', '--no-script'])
-  counts = await runTests(files)
+  counts = await runTests(files, {}, ['--timeout=20000'])
   if (!typed) {
     process.stdout.write('The type check failed; its errors are above the tests.\n')
     counts.failed++

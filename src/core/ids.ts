@@ -48,6 +48,12 @@ export type IdPrefix =
   | 'hub'
   | 'ntc'
   | 'rrset'
+  | 'ztgt'
+  | 'zchg'
+  | 'plan'
+  | 'tbnd'
+  | 'tsig'
+  | 'sec'
 
 /** A TypeID (specification 0.3.0): prefix, underscore, a UUIDv7 as 26 characters of lower-case Crockford base32. */
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`

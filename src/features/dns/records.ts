@@ -64,7 +64,7 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
       row,
       zone,
     )
-    return { result: view, target: targetsOf(view), after: view, events: made.events, wakes: made.wakes }
+    return { result: view, target: targetsOf(view), after: view, events: made.events, wakes: made.wakes, jobs: made.jobs }
   })
 }
 
@@ -91,8 +91,8 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
       after.row,
       zone,
     )
-    const { events, wakes, unchanged } = made
-    return { result: view, target: targetsOf(view), before, after: view, events, wakes, unchanged }
+    const { events, wakes, jobs, unchanged } = made
+    return { result: view, target: targetsOf(view), before, after: view, events, wakes, jobs, unchanged }
   })
 }
 
@@ -104,7 +104,7 @@ export async function deleteRecord(ctx: Ctx, id: string): Promise<void> {
     const before = recordView(record, rrset.row, zone)
     const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
     const made = await changed(tx, ctx, zone, [edited(rrset, {}, others)])
-    return { result: undefined, target: targetsOf(before), before, events: made.events, wakes: made.wakes }
+    return { result: undefined, target: targetsOf(before), before, events: made.events, wakes: made.wakes, jobs: made.jobs }
   })
 }
 

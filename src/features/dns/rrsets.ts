@@ -44,6 +44,7 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
       after: { serial: made.zone.serial, ...counts },
       events: made.events,
       wakes: made.wakes,
+      jobs: made.jobs,
       unchanged: made.unchanged,
     }
   })

@@ -2,6 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import { nextNumber, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
+import type { JobDraft } from '../../core/jobs/queue'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
 import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
 import { changesCounter, zonesTopic } from './publish'
@@ -16,6 +17,8 @@ export interface ZoneChanged {
   changes: RecordChange[]
   events: EventDraft[]
   wakes: string[]
+  /** What follows from it, once it is committed. */
+  jobs: JobDraft[]
   /** All was as it was wanted, comments too. */
   unchanged: boolean
 }
@@ -60,7 +63,7 @@ export async function changeZone(
   )
   const steps = stepsOf({ ...by, zone, existing, wanted, now })
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
-    return { zone, changes: [], events: [], wakes: [], unchanged: true }
+    return { zone, changes: [], events: [], wakes: [], jobs: [], unchanged: true }
   refuseTooMany(steps)
   const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
@@ -76,6 +79,7 @@ export async function changeZone(
       changes: [],
       events: [],
       wakes: [],
+      jobs: [],
       unchanged: false,
     }
   const after = await moved(tx, zone, { ...by.edit, recordCount }, now)
@@ -85,6 +89,7 @@ export async function changeZone(
     changes: steps.changes,
     events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
     wakes: [zonesTopic],
+    jobs: [],
     unchanged: false,
   }
 }

@@ -61,6 +61,7 @@ export async function importZone(ctx: Ctx, id: string, file: Uint8Array, asked: 
       after: told,
       events: made.events,
       wakes: made.wakes,
+      jobs: made.jobs,
       unchanged: made.unchanged,
     }
   })

@@ -98,7 +98,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
         .returning()
       const made = await changeZone(tx, ctx, row!, first.rrsets, { source: sourceOf(ctx), origin: originOfCaller(ctx) })
       const view = await zoneView(tx, made.zone)
-      return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes }
+      return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes, jobs: made.jobs }
     })
   } catch (error) {
     if (violation(error) === 'unique') throw taken(name)
@@ -120,7 +120,7 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
     if (isAlready(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
     const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })
     const view = await zoneView(tx, edited.zone)
-    return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes }
+    return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes, jobs: edited.jobs }
   })
 }
 

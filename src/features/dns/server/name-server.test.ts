@@ -149,27 +149,29 @@ describe('by UDP and TCP', () => {
   test('a client that reads nothing is cut off', async () => {
     const one = framed(queryOctets('big.z.test.', 'A', { edns: null }))
     const many = Buffer.concat(Array.from({ length: 1500 }, () => one))
-    const { promise, resolve: done } = Promise.withResolvers<string>()
+    let closed = false
+    const ended = () => {
+      closed = true
+    }
     const socket = await Bun.connect({
       hostname: '127.0.0.1',
       port,
-      socket: { data() {}, close: () => done('closed'), error() {}, drain: send },
+      socket: { data() {}, close: ended, error: ended },
     })
     socket.pause()
-    let left = many.length * 8
-    function send(): void {
-      while (left > 0) {
-        const sent = socket.write(many.subarray(0, Math.min(many.length, left)))
-        if (sent <= 0) return
-        left -= sent
-        if (sent < many.length) return
+    let sent = 0
+    // The system takes some megabytes of answers for a client that does not read; what is asked beyond that is too much.
+    const asking = (async () => {
+      for (let times = 0; !closed && times < 2000; times++) {
+        const from = sent % many.length
+        sent += Math.max(0, socket.write(many.subarray(from)))
+        await Bun.sleep(2)
       }
-    }
-    send()
+    })()
     const answered = Array.from({ length: 10 }, async () => (await ask('www.z.test.'))?.rcode)
     expect(await Promise.all(answered)).toEqual(Array.from({ length: 10 }, () => 'NOERROR'))
-    socket.resume()
-    expect(await Promise.race([promise, Bun.sleep(5000)])).toBe('closed')
+    await asking
+    expect(closed).toBe(true)
   })
 })
 
