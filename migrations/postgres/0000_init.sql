@@ -342,6 +342,7 @@ CREATE TABLE "dns_rrsets" (
 	"ttl" bigint NOT NULL,
 	"source" text collate "C" NOT NULL,
 	"comment" text collate "C" NOT NULL,
+	"options" text,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL

@@ -406,6 +406,7 @@ CREATE TABLE `dns_rrsets` (
 	`ttl` integer NOT NULL,
 	`source` text NOT NULL,
 	`comment` text NOT NULL,
+	`options` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,

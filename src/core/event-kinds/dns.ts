@@ -8,6 +8,12 @@ const Value = (description: string) =>
     Shape({
       ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
       content: Type.String({ description: 'The record’s data in presentation form.' }),
+      options: Type.Optional(
+        Shape(
+          { proxied: Type.Optional(Type.Boolean({ description: 'Whether the provider answers with addresses of its own.' })) },
+          { description: 'What is set for the provider beyond DNS; absent where nothing is.' },
+        ),
+      ),
     }),
     { description },
   )

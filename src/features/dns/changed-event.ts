@@ -2,10 +2,19 @@ import type { EventDraft } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import type { EventData } from '../../core/events'
+import type { RrsetOptions } from './providers/provider'
 import { fqdnOf } from './zone-names'
 
 type Told = EventData<'dns.records_changed'>
 export type ChangeOrigin = Told['origin']
+
+/** A record at one moment; `options` only where it has any. */
+export interface RecordForm {
+  /** Seconds. */
+  ttl: number
+  content: string
+  options?: RrsetOptions
+}
 
 /** What became of one record. */
 export interface RecordChange {
@@ -14,8 +23,8 @@ export interface RecordChange {
   type: string
   /** Below the zone, `@` for the apex. */
   name: string
-  before: { ttl: number; content: string } | null
-  after: { ttl: number; content: string } | null
+  before: RecordForm | null
+  after: RecordForm | null
 }
 
 // A message has 64 KiB with all of it; this leaves room for the zone, the actor and what stands around them.

@@ -38,6 +38,22 @@ const fields = Type.Object(
 )
 const comment = Line({ maxLength: 500, description: 'A note for people, on all records of the name and type.' })
 
+const options = Shape(
+  {
+    proxied: Type.Optional(
+      Type.Boolean({ description: 'Whether the provider answers with addresses of its own and passes HTTP on (Cloudflare).' }),
+    ),
+  },
+  { description: 'What providers know of A, AAAA and CNAME beyond DNS, on all records of the name and type.' },
+)
+const optionsPatch = Shape(
+  { proxied: Type.Optional(Nullable(options.properties.proxied)) },
+  { description: options.description! },
+)
+const givenOptions = Type.Optional(
+  Nullable(options, { description: `${options.description} Null leaves it to the provider; absent leaves it as it is.` }),
+)
+
 const example = {
   id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g',
   zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
@@ -53,6 +69,7 @@ const example = {
   synced: true,
   source: 'api',
   comment: '',
+  options: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -76,6 +93,7 @@ export const DnsRecord = Shape(
     synced: Type.Boolean({ description: 'Whether it is served as it is kept here.' }),
     source: Words(recordSources, { description: 'Where it came from.' }),
     comment,
+    options: Nullable(options, { description: `${options.description} Null where it is left to the provider.` }),
     ...editable,
     expanded: Expanded({ zone: Zone }),
   },
@@ -92,6 +110,7 @@ export const DnsRecordInput = Shape(
     ...value,
     ttl: Type.Optional(ttl),
     comment: Type.Optional(comment),
+    options: givenOptions,
   },
   {
     $id: 'DnsRecordInput',
@@ -106,10 +125,11 @@ export const DnsRecordPatch = Shape(
     ...value,
     ttl: Type.Optional(ttl),
     comment: Type.Optional(Nullable(comment)),
+    options: Type.Optional(Nullable(optionsPatch, { description: `${options.description} Null leaves it to the provider.` })),
   },
   {
     $id: 'DnsRecordPatch',
-    description: 'What of a record is to change. TTL and comment are of all records of its name and type.',
+    description: 'What of a record is to change. TTL, comment and options are of all records of its name and type.',
     examples: [{ content: '192.0.2.20' }],
   },
 )
@@ -125,6 +145,7 @@ export const RrsetsInput = Shape(
         type: recordType,
         ttl: Type.Optional(ttl),
         comment: Type.Optional(comment),
+        options: givenOptions,
         records: Type.Array(Shape(value), {
           maxItems: mostValues,
           description: 'All values it is to have, each as `content` or as `fields`; none removes it.',
@@ -152,7 +173,7 @@ export const changed = {
   zone_id: Type.String({ description: 'The zone.' }),
   serial: Type.Integer({ description: 'Its serial now; what it was when nothing changed.' }),
   created: tally('Records that were made.'),
-  updated: tally('Records whose value or TTL changed.'),
+  updated: tally('Records whose value, TTL or options changed.'),
   deleted: tally('Records that were removed.'),
 }
 const changedExample = { zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }

@@ -11,6 +11,7 @@ import { originOfCaller } from './changed-event'
 import { listZoneRecords } from './record-listing'
 import type { DnsRecordInput, DnsRecordPatch, DnsRecordView } from './record-shapes'
 import { typeOf, valueOf, valueOfRdata, type RecordValue } from './record-values'
+import { optionsOf, optionsPatched } from './rrset-options'
 import { broken, type WantedRrset, type WantedValue } from './rrset-rules'
 import { ruleKept } from './rule-problems'
 import { dnsRecords } from './tables'
@@ -54,6 +55,7 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
       type,
       ttl: input.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
       comment: input.comment ?? null,
+      ...(input.options !== undefined && { options: optionsOf(input.options) }),
       values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
       pointer: '#',
     }
@@ -69,7 +71,7 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
 }
 
 /**
- * Edits a record; its id stays. TTL and comment are those of all records of its name and type.
+ * Edits a record; its id stays. TTL, comment and options are those of all records of its name and type.
  * @throws Problem 404, 412, 422
  */
 export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch): Promise<DnsRecordView> {
@@ -126,6 +128,7 @@ const edited = ({ row }: Rrset, patch: DnsRecordPatch, values: WantedValue[]): W
   type: row.type,
   ttl: patch.ttl ?? row.ttl,
   comment: patch.comment === undefined ? row.comment : (patch.comment ?? ''),
+  options: patch.options === undefined ? row.options : optionsPatched(row.options, patch.options),
   values,
   pointer: '#',
 })

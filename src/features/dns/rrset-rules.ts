@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../core/problem'
 import { labelsOf } from '../../core/dns/name'
+import type { RrsetOptions } from './providers/provider'
 import type { RecordValue } from './record-values'
 
 /** A value that an rrset is to have. */
@@ -19,6 +20,8 @@ export interface WantedRrset {
   ttl: number
   /** Null leaves it as it is. */
   comment: string | null
+  /** Null leaves it to the provider; absent leaves it as it is. */
+  options?: RrsetOptions | null
   values: WantedValue[]
   /** Where it stands in the request. */
   pointer: string
@@ -36,6 +39,12 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
   const { name, type, values, pointer } = wanted
   if (values.length === 0) return []
   const problems: FieldProblem[] = []
+  if (wanted.options && !proxiedTypes.has(type))
+    problems.push({
+      pointer: `${pointer}/options`,
+      code: 'not_allowed',
+      detail: `must not be given for ${type}: only A, AAAA and CNAME have any.`,
+    })
   const seen = new Set<string>()
   for (const value of values) {
     if (seen.has(value.hash))
@@ -64,6 +73,9 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
     )
   return problems
 }
+
+/** Types that lead to a server that a provider can stand before (Cloudflare, Proxy status). */
+export const proxiedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME'])
 
 // Of a message of 65,535 octets, what its header, question and EDNS and a signature may take.
 const largestRrset = 65_535 - 1024

@@ -3,6 +3,7 @@ import type { Ctx } from '../../core/ctx'
 import { requireMatch } from '../../core/if-match'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { originOfCaller, type RecordChange } from './changed-event'
+import { optionsOf } from './rrset-options'
 import type { RrsetsChanged, RrsetsInput } from './record-shapes'
 import { typeOf } from './record-values'
 import { readValue } from './records'
@@ -88,6 +89,7 @@ function wantedOf(
     type,
     ttl: given.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
     comment: given.comment ?? null,
+    ...(given.options !== undefined && { options: optionsOf(given.options) }),
     values: given.records.map((one, at) => ({
       ...readValue(type, one, zone, `${pointer}/records/${at}`),
       pointer: `${pointer}/records/${at}`,

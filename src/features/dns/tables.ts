@@ -1,6 +1,7 @@
 import { workspaces } from '../../access/tables'
-import { bytes, int, text, time } from '../../core/db/columns'
+import { bytes, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
+import type { RrsetOptions } from './providers/provider'
 
 export const zoneStatuses = ['active', 'paused'] as const
 export const recordSources = ['manual', 'api', 'template', 'dynamic', 'import', 'acme'] as const
@@ -57,6 +58,8 @@ export const dnsRrsets = table(
     ttl: int('ttl').notNull(),
     source: text('source', { enum: [...recordSources] }).notNull(),
     comment: text('comment').notNull(),
+    // Never without members; null leaves all of it to the provider.
+    options: json<RrsetOptions>('options'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

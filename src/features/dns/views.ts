@@ -78,6 +78,7 @@ export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: strin
     synced: true,
     source: record.source,
     comment: rrset.comment,
+    options: rrset.options,
     version: record.version,
     created_at: instant(record.createdAt),
     updated_at: instant(record.updatedAt),

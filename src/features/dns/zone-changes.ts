@@ -145,11 +145,17 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
   for (const ids of pieces(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
   for (const ids of pieces(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
   for (const rows of pieces(steps.newRrsets)) await tx.insert(dnsRrsets).values(rows)
-  for (const alike of Map.groupBy(steps.changedRrsets, one => `${one.ttl} ${one.comment}`).values())
+  for (const alike of Map.groupBy(steps.changedRrsets, one => JSON.stringify([one.ttl, one.options, one.comment])).values())
     for (const rows of pieces(alike))
       await tx
         .update(dnsRrsets)
-        .set({ ttl: rows[0]!.ttl, comment: rows[0]!.comment, version: sql`${dnsRrsets.version} + 1`, updatedAt: now })
+        .set({
+          ttl: rows[0]!.ttl,
+          comment: rows[0]!.comment,
+          options: rows[0]!.options,
+          version: sql`${dnsRrsets.version} + 1`,
+          updatedAt: now,
+        })
         .where(
           inArray(
             dnsRrsets.id,

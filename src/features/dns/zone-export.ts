@@ -42,7 +42,7 @@ export const exportExamples: Record<string, string> = {
       expire: 1_209_600,
       minimum: 300,
     },
-    rrsets: [{ name: 'ns1', type: 'A', ttl: 86_400, comment: '', records: [{ content: '192.0.2.53' }] }],
+    rrsets: [{ name: 'ns1', type: 'A', ttl: 86_400, comment: '', options: null, records: [{ content: '192.0.2.53' }] }],
   }),
 }
 
@@ -65,11 +65,11 @@ function* recordsOf(zone: PublishedZone): Generator<ZoneRecord> {
 
 async function jsonText(ctx: Ctx, zone: ZoneRow, published: PublishedZone): Promise<string> {
   const rows = await ctx.hub.read
-    .select({ name: dnsRrsets.name, type: dnsRrsets.type, comment: dnsRrsets.comment })
+    .select({ name: dnsRrsets.name, type: dnsRrsets.type, comment: dnsRrsets.comment, options: dnsRrsets.options })
     .from(dnsRrsets)
     .where(eq(dnsRrsets.zoneId, zone.id))
     .orderBy(asc(dnsRrsets.name))
-  const comments = new Map(rows.map(row => [rrsetKey(row), row.comment]))
+  const kept = new Map(rows.map(row => [rrsetKey(row), row]))
   const { name, serial, default_ttl, soa } = zoneShown(zone, [])
   const rrsets = published.rrsets
     .map(one => ({ ...one, key: `${canonicalKey(one.name)}\0${one.type}` }))
@@ -77,7 +77,8 @@ async function jsonText(ctx: Ctx, zone: ZoneRow, published: PublishedZone): Prom
     .map(({ name: fqdn, type, ttl, rdata }) => {
       const own = withinZone(fqdn, zone.name)!
       const records = rdata.map(one => ({ content: textOf(type, one) }))
-      return { name: own, type, ttl, comment: comments.get(rrsetKey({ name: own, type })) ?? '', records }
+      const { comment = '', options = null } = kept.get(rrsetKey({ name: own, type })) ?? {}
+      return { name: own, type, ttl, comment, options, records }
     })
   return `${JSON.stringify({ name, serial, default_ttl, soa, rrsets }, null, 2)}\n`
 }

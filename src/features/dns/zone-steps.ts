@@ -1,5 +1,7 @@
+import { canonicalJson } from '../../core/canonical-json'
 import { newId } from '../../core/ids'
-import type { RecordChange } from './changed-event'
+import type { RecordChange, RecordForm } from './changed-event'
+import type { RrsetOptions } from './providers/provider'
 import type { WantedRrset } from './rrset-rules'
 import type { RecordSource } from './tables'
 import { rrsetKey, type RecordRow, type Rrset, type RrsetRow, type ZoneRow } from './zone-rows'
@@ -56,6 +58,7 @@ function rrsetSteps(
     return
   }
   const comment = wanted.comment ?? existing?.row.comment ?? ''
+  const options = wanted.options === undefined ? (existing?.row.options ?? null) : wanted.options
   const row: RrsetRow = existing?.row ?? {
     id: newId('rrset'),
     zoneId: zone.id,
@@ -64,13 +67,15 @@ function rrsetSteps(
     ttl: wanted.ttl,
     source,
     comment,
+    options,
     version: 1,
     createdAt: now,
     updatedAt: now,
   }
-  const whole = !existing || row.ttl !== wanted.ttl || row.comment !== comment
+  const otherTerms = row.ttl !== wanted.ttl || canonicalJson(row.options) !== canonicalJson(options)
+  const whole = !existing || otherTerms || row.comment !== comment
   const before = steps.changes.length
-  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment }
+  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment, options }
 
   const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
   const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
@@ -105,7 +110,7 @@ function rrsetSteps(
         updatedAt: now,
       }
       steps.inserts.push(record)
-      steps.changes.push(told('created', record, null, { ttl: wanted.ttl, content: value.content }))
+      steps.changes.push(told('created', record, null, form(changedAsWhole, value.content)))
       continue
     }
     taken.add(old.id)
@@ -113,10 +118,8 @@ function rrsetSteps(
     if (!otherValue && !whole) continue
     if (otherValue) steps.updates.push({ ...old, ...written, version: old.version + 1, updatedAt: now })
     else steps.editedAlong.push(old.id)
-    if (otherValue || row.ttl !== wanted.ttl)
-      steps.changes.push(
-        told('updated', old, { ttl: row.ttl, content: old.content }, { ttl: wanted.ttl, content: value.content }),
-      )
+    if (otherValue || otherTerms)
+      steps.changes.push(told('updated', old, form(row, old.content), form(changedAsWhole, value.content)))
   }
   for (const record of existing?.records ?? []) if (!taken.has(record.id)) removed(steps, row, record)
 
@@ -128,11 +131,21 @@ function rrsetSteps(
 
 function removed(steps: Steps, rrset: RrsetRow, record: RecordRow): void {
   steps.removedRecords.push(record.id)
-  steps.changes.push(told('deleted', record, { ttl: rrset.ttl, content: record.content }, null))
+  steps.changes.push(told('deleted', record, form(rrset, record.content), null))
 }
 
-type Form = { ttl: number; content: string } | null
-const told = (action: RecordChange['action'], record: RecordRow, before: Form, after: Form): RecordChange => ({
+const form = ({ ttl, options }: { ttl: number; options: RrsetOptions | null }, content: string): RecordForm => ({
+  ttl,
+  content,
+  ...(options && { options }),
+})
+
+const told = (
+  action: RecordChange['action'],
+  record: RecordRow,
+  before: RecordForm | null,
+  after: RecordForm | null,
+): RecordChange => ({
   action,
   recordId: record.id,
   type: record.type,
