@@ -167,6 +167,10 @@ export interface ProviderKind<S = any> {
   /** Members of `settings`; those in `secrets` are sealed and never shown. */
   settings: TObject
   secrets: readonly string[]
+  /** Settings that say where secrets go: with another value of one, secrets have to be given again. */
+  destination: readonly string[]
+  /** What it can do whatever the settings; those of an opened provider may be less. */
+  caps: Caps
   /** What the schema cannot say of the settings. @throws Problem 422 below `#/settings` */
   refuse?(settings: S): void
   open(settings: S, around: Surroundings): DnsProvider
