@@ -1,4 +1,5 @@
 import type { Socket } from 'bun'
+import { framed } from '../../../core/dns/tcp-frame'
 import type { Answerer } from './answerer'
 import type { Counted } from './counted'
 
@@ -111,15 +112,6 @@ function send(socket: Socket<Connection>, answers: Uint8Array[]): boolean {
   data.unsent = NOTHING
   socket.terminate()
   return false
-}
-
-/** A message with its length before it (RFC 1035 4.2.2). */
-function framed(message: Uint8Array): Uint8Array {
-  const frame = new Uint8Array(message.length + 2)
-  frame[0] = message.length >> 8
-  frame[1] = message.length
-  frame.set(message, 2)
-  return frame
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
