@@ -119,7 +119,8 @@ const targetFields: Record<string, string> = {
   SRV: 'target',
 }
 
-function targetOf(type: string, rdata: Uint8Array): string | null {
+/** The name that a value leads to, absolute and in lower case; null for types without one. */
+export function targetOf(type: string, rdata: Uint8Array): string | null {
   const field = targetFields[type]
   if (field === undefined) return null
   try {
