@@ -532,6 +532,39 @@ CREATE TABLE "webhook_paces" (
 	"begun" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_changeset_rrsets" (
+	"zone_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"place" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"before" text,
+	"after" text,
+	CONSTRAINT "dns_changeset_rrsets_zone_id_version_place_pk" PRIMARY KEY("zone_id","version","place")
+);
+--> statement-breakpoint
+CREATE TABLE "dns_changesets" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"serial_before" bigint NOT NULL,
+	"serial_after" bigint NOT NULL,
+	"soa_before" text,
+	"soa_after" text,
+	"actor" text NOT NULL,
+	"actor_id" text collate "C" NOT NULL,
+	"origin" text collate "C" NOT NULL,
+	"note" text collate "C",
+	"plan_id" text collate "C",
+	"created" bigint NOT NULL,
+	"updated" bigint NOT NULL,
+	"deleted" bigint NOT NULL,
+	"rrset_count" bigint NOT NULL,
+	"occurred_at" bigint NOT NULL,
+	"request_id" text collate "C"
+);
+--> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -626,4 +659,7 @@ CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree (
 CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","turn") WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");
+CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");--> statement-breakpoint
+CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
+CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");

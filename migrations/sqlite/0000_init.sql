@@ -626,3 +626,40 @@ CREATE TABLE `webhook_paces` (
 	`begun` text NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
+--> statement-breakpoint
+CREATE TABLE `dns_changeset_rrsets` (
+	`zone_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`place` integer NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`before` text,
+	`after` text,
+	PRIMARY KEY(`zone_id`, `version`, `place`)
+);
+--> statement-breakpoint
+CREATE INDEX `dns_changeset_rrsets_name` ON `dns_changeset_rrsets` (`zone_id`,`name`,`type`,`version`);--> statement-breakpoint
+CREATE TABLE `dns_changesets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`zone_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`serial_before` integer NOT NULL,
+	`serial_after` integer NOT NULL,
+	`soa_before` text,
+	`soa_after` text,
+	`actor` text NOT NULL,
+	`actor_id` text NOT NULL,
+	`origin` text NOT NULL,
+	`note` text,
+	`plan_id` text,
+	`created` integer NOT NULL,
+	`updated` integer NOT NULL,
+	`deleted` integer NOT NULL,
+	`rrset_count` integer NOT NULL,
+	`occurred_at` integer NOT NULL,
+	`request_id` text
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_changesets_version` ON `dns_changesets` (`zone_id`,`version`);--> statement-breakpoint
+CREATE INDEX `dns_changesets_time` ON `dns_changesets` (`workspace_id`,`occurred_at`);

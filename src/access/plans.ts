@@ -9,7 +9,12 @@ import type { PlanLimits, plans } from './tables'
 
 type PlanRow = Omit<typeof plans.$inferInsert, 'createdAt' | 'updatedAt' | 'version'>
 
-const retention = (log: number, audit: number | null) => ({ delivery_log_days: log, event_feed_days: log, audit_days: audit })
+const retention = (log: number, audit: number | null) => ({
+  delivery_log_days: log,
+  event_feed_days: log,
+  audit_days: audit,
+  dns_history_days: 365,
+})
 
 /** The plans that a new installation starts with. They are rows: the operator edits them, and nothing else in the program names a limit. */
 export const firstPlans: PlanRow[] = [

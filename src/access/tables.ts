@@ -16,6 +16,7 @@ export type PlanLimits = {
   delivery_log_days: number | null
   event_feed_days: number | null
   audit_days: number | null
+  dns_history_days: number | null
 }
 
 export const plans = table('plans', {

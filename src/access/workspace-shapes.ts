@@ -17,6 +17,7 @@ export const limits = {
   delivery_log_days: Limit('Days the delivery log is kept.'),
   event_feed_days: Limit('Days the event feed is kept.'),
   audit_days: Limit('Days the audit log is kept.'),
+  dns_history_days: Limit('Days the changes of a DNS zone are kept; its last 1,000 stay.'),
 }
 export type LimitName = keyof typeof limits
 export const limitNames = Object.keys(limits) as LimitName[]
@@ -52,6 +53,7 @@ export const Plan = Shape(
           delivery_log_days: 7,
           event_feed_days: 7,
           audit_days: 30,
+          dns_history_days: 365,
         },
         version: 1,
         created_at: '2026-11-21T10:00:00.000Z',

@@ -1,5 +1,6 @@
 import type { JobKind } from '../core/jobs/job'
 import { compareLimitsJob } from '../features/limits/excess'
+import { clearZoneJob } from '../features/dns/clear-zone'
 import { streamJob } from '../features/audit/stream-deliver'
 import { actionJob } from '../features/actions/run'
 import { deliverJob } from '../features/webhooks/deliver'
@@ -16,6 +17,7 @@ export const jobKinds: readonly JobKind[] = [
   promoteJob,
   compareLimitsJob,
   streamJob,
+  clearZoneJob,
   actionJob(recoverAction),
 ] as JobKind[]
 

@@ -16,6 +16,7 @@ import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { watchExcesses } from '../features/limits/excess'
 import { readChangedZones } from '../features/dns/name-server'
+import { pruneHistory } from '../features/dns/history/retention'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { pruneNotices } from '../features/notices/retention'
@@ -55,6 +56,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
+    { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },
   ]
   let app = new Elysia({ name: 'timetable' })

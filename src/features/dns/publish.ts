@@ -1,7 +1,7 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { rdataOfFields } from '../../core/dns/rdata'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
+import { soaMembers, soaRdataOf } from './soa-members'
 import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
 import { absoluteOf, originOf } from './zone-names'
 
@@ -162,21 +162,7 @@ const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
   rrsets,
 })
 
-/** The value of the SOA record. */
-export const soaRdata = (zone: typeof dnsZones.$inferSelect): Uint8Array =>
-  rdataOfFields(
-    'SOA',
-    {
-      mname: zone.soaMname,
-      rname: zone.soaRname,
-      serial: zone.serial,
-      refresh: zone.soaRefresh,
-      retry: zone.soaRetry,
-      expire: zone.soaExpire,
-      minimum: zone.soaMinimum,
-    },
-    null,
-  )
+const soaRdata = (zone: Zone): Uint8Array => soaRdataOf(soaMembers(zone), zone.serial)
 
 const recordsAtOnce = 5000
 

@@ -6,6 +6,7 @@ import { fieldsOf } from '../../core/dns/rdata'
 import type { Reader } from '../../core/db/transaction'
 import type { DnsRecordView } from './record-shapes'
 import { joinedText } from './record-values'
+import { soaMembers } from './soa-members'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
 import type { RecordRow, RrsetRow, ZoneRow } from './zone-rows'
 import { fqdnOf, unicodeOf } from './zone-names'
@@ -33,15 +34,7 @@ export const zoneShown = (zone: ZoneRow, nameservers: readonly string[]): ZoneVi
   nameservers: nameservers.map(name => name.replace(/\.$/, '')).sort(),
   serial: zone.serial,
   default_ttl: zone.defaultTtl,
-  soa: {
-    mname: zone.soaMname,
-    rname: zone.soaRname,
-    ttl: zone.soaTtl,
-    refresh: zone.soaRefresh,
-    retry: zone.soaRetry,
-    expire: zone.soaExpire,
-    minimum: zone.soaMinimum,
-  },
+  soa: soaMembers(zone),
   record_count: zone.recordCount,
   // What is kept is what the built-in server serves: there is nothing between.
   synced: true,

@@ -4,7 +4,8 @@ import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import type { JobDraft } from '../../core/jobs/queue'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
-import { changedEvent, type ChangeOrigin, type RecordChange } from './changed-event'
+import { changedEvent, type RecordChange } from './changed-event'
+import { enterChange, type Entered } from './history/journal'
 import { changesCounter, zonesTopic } from './publish'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
 import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
@@ -52,7 +53,7 @@ export async function changeZone(
   ctx: Ctx,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
-  by: { source: RecordSource; origin: ChangeOrigin; edit?: ZoneEdit },
+  by: Entered & { source: RecordSource; edit?: ZoneEdit },
 ): Promise<ZoneChanged> {
   refuse(wanted.flatMap(rrsetProblems))
   const now = ctx.hub.clock.now()
@@ -73,16 +74,10 @@ export async function changeZone(
   if (lost && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
   // Comments are not served.
-  if (steps.changes.length === 0 && !by.edit)
-    return {
-      zone: await moved(tx, zone, { serial: zone.serial, recordCount }, now),
-      changes: [],
-      events: [],
-      wakes: [],
-      jobs: [],
-      unchanged: false,
-    }
-  const after = await moved(tx, zone, { ...by.edit, recordCount }, now)
+  const isServed = steps.changes.length > 0 || by.edit !== undefined
+  const after = await moved(tx, zone, isServed ? { ...by.edit, recordCount } : { serial: zone.serial, recordCount }, now)
+  await enterChange(tx, ctx, { before: zone, after }, by, steps)
+  if (!isServed) return { zone: after, changes: [], events: [], wakes: [], jobs: [], unchanged: false }
   await tellServers(tx, zone, after.status === zone.status ? steps.changes : null)
   return {
     zone: after,

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../core/canonical-json'
 import { newId } from '../../core/ids'
 import type { RecordChange, RecordForm } from './changed-event'
+import type { RrsetStep } from './history/journal'
 import type { RrsetOptions } from './providers/provider'
 import type { WantedRrset } from './rrset-rules'
 import type { RecordSource } from './tables'
@@ -20,6 +21,8 @@ export interface Steps {
   /** Records that stay, and are edited with what is of all of their name and type. */
   editedAlong: string[]
   removedRecords: string[]
+  /** Each rrset that becomes another one, comments too. */
+  rrsets: RrsetStep[]
 }
 
 /** What has to be done so that the rrsets are as wanted. */
@@ -40,6 +43,7 @@ export function stepsOf(of: {
     updates: [],
     editedAlong: [],
     removedRecords: [],
+    rrsets: [],
   }
   for (const wanted of of.wanted) rrsetSteps(steps, of, wanted, of.existing.get(rrsetKey(wanted)))
   return steps
@@ -55,6 +59,7 @@ function rrsetSteps(
     if (!existing) return
     steps.removedRrsets.push(existing.row.id)
     for (const record of existing.records) removed(steps, existing.row, record)
+    steps.rrsets.push({ name: wanted.name, type: wanted.type, before: existing, after: null })
     return
   }
   const comment = wanted.comment ?? existing?.row.comment ?? ''
@@ -80,6 +85,7 @@ function rrsetSteps(
   const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
   const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
   const taken = new Set<string>()
+  const records: RecordRow[] = []
   const place = (value: WantedRrset['values'][number]): RecordRow | undefined => {
     const same = kept.get(value.hash)
     const named = value.keep === undefined ? undefined : byId.get(value.keep.id)
@@ -110,22 +116,33 @@ function rrsetSteps(
         updatedAt: now,
       }
       steps.inserts.push(record)
+      records.push(record)
       steps.changes.push(told('created', record, null, form(changedAsWhole, value.content)))
       continue
     }
     taken.add(old.id)
     const otherValue = old.content !== value.content
+    const edited: RecordRow =
+      otherValue || whole ? { ...old, ...(otherValue && written), version: old.version + 1, updatedAt: now } : old
+    records.push(edited)
     if (!otherValue && !whole) continue
-    if (otherValue) steps.updates.push({ ...old, ...written, version: old.version + 1, updatedAt: now })
+    if (otherValue) steps.updates.push(edited)
     else steps.editedAlong.push(old.id)
     if (otherValue || otherTerms)
       steps.changes.push(told('updated', old, form(row, old.content), form(changedAsWhole, value.content)))
   }
   for (const record of existing?.records ?? []) if (!taken.has(record.id)) removed(steps, row, record)
 
+  const isOther = whole || steps.changes.length > before
   if (!existing) steps.newRrsets.push(row)
-  else if (whole || steps.changes.length > before)
-    steps.changedRrsets.push({ ...changedAsWhole, version: row.version + 1, updatedAt: now })
+  else if (isOther) steps.changedRrsets.push({ ...changedAsWhole, version: row.version + 1, updatedAt: now })
+  if (isOther)
+    steps.rrsets.push({
+      name: wanted.name,
+      type: wanted.type,
+      before: existing ?? null,
+      after: { row: changedAsWhole, records: records.sort((a, b) => (a.id < b.id ? -1 : 1)) },
+    })
   if (steps.changes.length > before) steps.touched.push({ name: wanted.name, type: wanted.type, pointer: wanted.pointer })
 }
 

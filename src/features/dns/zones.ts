@@ -13,6 +13,7 @@ import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type List
 import { invalid, notFound, Problem } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { changedEvent, originOfCaller } from './changed-event'
+import { clearZone } from './clear-zone'
 import { firstRrsets, soaColumns } from './new-zone'
 import { zonesTopic } from './publish'
 import { ruleKept } from './rule-problems'
@@ -154,7 +155,7 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       target: zoneTarget(row),
       before,
       events: row.recordCount > 0 ? [changedEvent(ctx, row, originOfCaller(ctx), changes, row.recordCount)] : [],
-      jobs: ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })],
+      jobs: [clearZone(id), ...(ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })])],
       wakes: [zonesTopic],
     }
   })

@@ -1,0 +1,29 @@
+import { rdataOfFields } from '../../core/dns/rdata'
+import type { ZoneRow } from './zone-rows'
+
+/** The SOA of a zone but for its serial: names absolute with the dot, spans in seconds. */
+export interface SoaMembers {
+  mname: string
+  rname: string
+  ttl: number
+  refresh: number
+  retry: number
+  expire: number
+  minimum: number
+}
+
+export const soaMembers = (zone: ZoneRow): SoaMembers => ({
+  mname: zone.soaMname,
+  rname: zone.soaRname,
+  ttl: zone.soaTtl,
+  refresh: zone.soaRefresh,
+  retry: zone.soaRetry,
+  expire: zone.soaExpire,
+  minimum: zone.soaMinimum,
+})
+
+/** The value of an SOA record. */
+export function soaRdataOf(members: SoaMembers, serial: number): Uint8Array {
+  const { ttl: _, ...fields } = members
+  return rdataOfFields('SOA', { ...fields, serial }, null)
+}

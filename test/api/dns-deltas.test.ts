@@ -1,0 +1,110 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { dnsChangesetRrsets, dnsChangesets } from '../../src/features/dns/history/tables'
+import { pruneHistory } from '../../src/features/dns/history/retention'
+import { readDeltas, type Delta } from '../../src/features/dns/history/deltas'
+import { recordLine, servedText, zoneEdit } from '../support/zone-edits'
+import { world } from '../support/world'
+import { zoneMade } from '../support/zones'
+
+const day = 86_400_000
+const many = 100_000
+
+/** What a secondary has once it took the deltas; each removes only what is there, and adds only what is not. */
+function applied(lines: ReadonlySet<string>, zoneName: string, deltas: readonly Delta[]): Set<string> {
+  const after = new Set(lines)
+  for (const { soaBefore, soaAfter, removed, added } of deltas) {
+    const soa = { name: `${zoneName}.`, type: 'SOA' }
+    for (const one of [...removed, { ...soa, ...soaBefore }]) expect(after.delete(recordLine(one))).toBeTrue()
+    for (const one of [...added, { ...soa, ...soaAfter }]) {
+      expect(after.has(recordLine(one))).toBeFalse()
+      after.add(recordLine(one))
+    }
+  }
+  return after
+}
+
+test('the deltas from any serial lead to the zone as it is', async () => {
+  const w = await world()
+  let zones = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(zoneEdit, { minLength: 1, maxLength: 12 }), async edits => {
+      const zone = await zoneMade(w.acme, `zone${++zones}.example`)
+      const seen = [await servedText(w, zone.id)]
+      for (const edit of edits) {
+        expect((await edit(w.acme, zone.id)).status).toBeOneOf([200, 201, 204, 422])
+        seen.push(await servedText(w, zone.id))
+      }
+      const now = seen.at(-1)!
+      for (const { serial, lines } of seen) {
+        const deltas = await readDeltas(w.hub.read, zone.id, serial, many)
+        expect(deltas).not.toBeNull()
+        const serials = deltas!.map(one => [one.fromSerial, one.toSerial])
+        expect(serials.flat()).toEqual(
+          serials.length === 0 ? [] : [serial, ...serials.slice(1).flatMap(([from]) => [from!, from!]), now.serial],
+        )
+        expect([...applied(lines, zone.name, deltas!)].sort()).toEqual([...now.lines].sort())
+      }
+    }),
+    { numRuns: 12 },
+  )
+}, 60_000)
+
+test('there are none for a serial that the zone never had, before the first, or of more records than wanted', async () => {
+  const w = await world()
+  const zone = await zoneMade(w.acme)
+  for (const content of ['192.0.2.1', '192.0.2.2'])
+    await w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content })
+  const deltas = (from: number, most = many) => readDeltas(w.hub.read, zone.id, from, most)
+  expect(await deltas(3)).toEqual([])
+  expect(await deltas(1)).toHaveLength(2)
+  expect(await deltas(1, 6)).toHaveLength(2)
+  expect(await deltas(1, 5)).toBeNull()
+  expect(await deltas(0)).toBeNull()
+  expect(await deltas(4)).toBeNull()
+  expect(await readDeltas(w.hub.read, 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn', 1, many)).toBeNull()
+})
+
+test('a comment is in no delta', async () => {
+  const w = await world()
+  const zone = await zoneMade(w.acme)
+  const { body } = await w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
+  await w.acme.call('PATCH', `/v1/dns/records/${body.id}`, { comment: 'web' })
+  await w.acme.call('PATCH', `/v1/dns/records/${body.id}`, { ttl: 60 })
+  const deltas = await readDeltas(w.hub.read, zone.id, 2, many)
+  expect(deltas).toMatchObject([{ fromSerial: 2, toSerial: 3, removed: [{ ttl: 3600 }], added: [{ ttl: 60 }] }])
+})
+
+test('old changes go after the days of the plan, and the last of a zone stay', async () => {
+  const w = await world()
+  const zone = await zoneMade(w.acme)
+  const record = { type: 'A', name: 'www' }
+  for (const content of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+    await w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { ...record, content })
+  const left = async (least: number) => {
+    await pruneHistory(w.hub, least)
+    const rows = [...(await w.hub.read.select().from(dnsChangesets)), ...(await w.hub.read.select().from(dnsChangesetRrsets))]
+    return [...new Set(rows.map(row => row.version))].sort()
+  }
+  expect(await left(1)).toEqual([1, 2, 3, 4])
+  await w.pass(365 * day + 1)
+  await w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { ...record, content: '192.0.2.4' })
+  expect(await left(1000)).toEqual([1, 2, 3, 4, 5])
+  expect(await left(3)).toEqual([3, 4, 5])
+  expect(await readDeltas(w.hub.read, zone.id, 1, many)).toBeNull()
+  expect(await readDeltas(w.hub.read, zone.id, 2, many)).toHaveLength(3)
+  expect(await left(0)).toEqual([5])
+})
+
+test('what is kept of a zone goes after it', async () => {
+  const w = await world()
+  const zone = await zoneMade(w.acme)
+  await zoneMade(w.acme, 'example.org')
+  const file = `$TTL 60\n${Array.from({ length: 2500 }, (_, n) => `h${n} IN A 192.0.2.1\n`).join('')}`
+  await w.acme.call('POST', `/v1/dns/zones/${zone.id}/import?mode=merge`, file, { 'content-type': 'text/dns' })
+  expect(await w.hub.read.$count(dnsChangesetRrsets)).toBe(2504)
+  await w.acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
+  await w.settle()
+  expect(await w.hub.read.$count(dnsChangesets)).toBe(1)
+  expect(await w.hub.read.$count(dnsChangesetRrsets)).toBe(2)
+})
