@@ -307,6 +307,14 @@ CREATE TABLE "audit_streams" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_record_marks" (
+	"workspace_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"record_id" text collate "C" NOT NULL,
+	"mark" text collate "C" NOT NULL,
+	CONSTRAINT "dns_record_marks_record_id_mark_pk" PRIMARY KEY("record_id","mark")
+);
+--> statement-breakpoint
 CREATE TABLE "dns_records" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"rrset_id" text collate "C" NOT NULL,
@@ -343,6 +351,9 @@ CREATE TABLE "dns_rrsets" (
 	"source" text collate "C" NOT NULL,
 	"comment" text collate "C" NOT NULL,
 	"options" text,
+	"locked" boolean NOT NULL,
+	"tags" text NOT NULL,
+	"expires_at" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -577,6 +588,7 @@ ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN
 ALTER TABLE "action_resources" ADD CONSTRAINT "action_resources_action_id_actions_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."actions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "actions" ADD CONSTRAINT "actions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "audit_streams" ADD CONSTRAINT "audit_streams_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_record_marks" ADD CONSTRAINT "dns_record_marks_record_id_dns_records_id_fk" FOREIGN KEY ("record_id") REFERENCES "public"."dns_records"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_records" ADD CONSTRAINT "dns_records_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_rrsets" ADD CONSTRAINT "dns_rrsets_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_zones" ADD CONSTRAINT "dns_zones_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -626,6 +638,8 @@ CREATE INDEX "actions_workspace" ON "actions" USING btree ("workspace_id","id");
 CREATE INDEX "actions_status" ON "actions" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "actions_finished" ON "actions" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "audit_streams_workspace" ON "audit_streams" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_record_marks_workspace" ON "dns_record_marks" USING btree ("workspace_id","mark","record_id");--> statement-breakpoint
+CREATE INDEX "dns_record_marks_zone" ON "dns_record_marks" USING btree ("zone_id","mark","record_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_records_rdata" ON "dns_records" USING btree ("rrset_id","rdata_hash");--> statement-breakpoint
 CREATE INDEX "dns_records_workspace" ON "dns_records" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_records_type" ON "dns_records" USING btree ("workspace_id","type","id");--> statement-breakpoint
@@ -633,14 +647,17 @@ CREATE INDEX "dns_records_name" ON "dns_records" USING btree ("workspace_id","na
 CREATE INDEX "dns_records_name_reversed" ON "dns_records" USING btree ("workspace_id","name_reversed","id");--> statement-breakpoint
 CREATE INDEX "dns_records_content" ON "dns_records" USING btree ("workspace_id","content_key","id");--> statement-breakpoint
 CREATE INDEX "dns_records_source" ON "dns_records" USING btree ("workspace_id","source","id");--> statement-breakpoint
+CREATE INDEX "dns_records_updated" ON "dns_records" USING btree ("workspace_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone" ON "dns_records" USING btree ("zone_id","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_type" ON "dns_records" USING btree ("zone_id","type","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_name" ON "dns_records" USING btree ("zone_id","name","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_name_reversed" ON "dns_records" USING btree ("zone_id","name_reversed","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_content" ON "dns_records" USING btree ("zone_id","content_key","id");--> statement-breakpoint
+CREATE INDEX "dns_records_zone_updated" ON "dns_records" USING btree ("zone_id","updated_at","id");--> statement-breakpoint
 CREATE INDEX "dns_records_zone_target" ON "dns_records" USING btree ("zone_id","target");--> statement-breakpoint
 CREATE INDEX "dns_rrset_changes_number" ON "dns_rrset_changes" USING btree ("zone_id","number");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_rrsets_name" ON "dns_rrsets" USING btree ("zone_id","name","type");--> statement-breakpoint
+CREATE INDEX "dns_rrsets_expiring" ON "dns_rrsets" USING btree ("expires_at") WHERE expires_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_zone_changes_number" ON "dns_zone_changes" USING btree ("number");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_zones_name" ON "dns_zones" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "dns_zones_workspace" ON "dns_zones" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -356,6 +356,17 @@ CREATE TABLE `audit_streams` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_streams_workspace` ON `audit_streams` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_record_marks` (
+	`workspace_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`record_id` text NOT NULL,
+	`mark` text NOT NULL,
+	PRIMARY KEY(`record_id`, `mark`),
+	FOREIGN KEY (`record_id`) REFERENCES `dns_records`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_record_marks_workspace` ON `dns_record_marks` (`workspace_id`,`mark`,`record_id`);--> statement-breakpoint
+CREATE INDEX `dns_record_marks_zone` ON `dns_record_marks` (`zone_id`,`mark`,`record_id`);--> statement-breakpoint
 CREATE TABLE `dns_records` (
 	`id` text PRIMARY KEY NOT NULL,
 	`rrset_id` text NOT NULL,
@@ -383,11 +394,13 @@ CREATE INDEX `dns_records_name` ON `dns_records` (`workspace_id`,`name`,`id`);--
 CREATE INDEX `dns_records_name_reversed` ON `dns_records` (`workspace_id`,`name_reversed`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_content` ON `dns_records` (`workspace_id`,`content_key`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_source` ON `dns_records` (`workspace_id`,`source`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_updated` ON `dns_records` (`workspace_id`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone` ON `dns_records` (`zone_id`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_type` ON `dns_records` (`zone_id`,`type`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_name` ON `dns_records` (`zone_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_name_reversed` ON `dns_records` (`zone_id`,`name_reversed`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_content` ON `dns_records` (`zone_id`,`content_key`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_records_zone_updated` ON `dns_records` (`zone_id`,`updated_at`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_records_zone_target` ON `dns_records` (`zone_id`,`target`);--> statement-breakpoint
 CREATE TABLE `dns_rrset_changes` (
 	`zone_id` text NOT NULL,
@@ -407,6 +420,9 @@ CREATE TABLE `dns_rrsets` (
 	`source` text NOT NULL,
 	`comment` text NOT NULL,
 	`options` text,
+	`locked` integer NOT NULL,
+	`tags` text NOT NULL,
+	`expires_at` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -414,6 +430,7 @@ CREATE TABLE `dns_rrsets` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_rrsets_name` ON `dns_rrsets` (`zone_id`,`name`,`type`);--> statement-breakpoint
+CREATE INDEX `dns_rrsets_expiring` ON `dns_rrsets` (`expires_at`) WHERE expires_at is not null;--> statement-breakpoint
 CREATE TABLE `dns_zone_changes` (
 	`zone_id` text PRIMARY KEY NOT NULL,
 	`number` integer NOT NULL,

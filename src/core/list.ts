@@ -1,10 +1,11 @@
 import { Type, type TObject, type TSchema } from '@sinclair/typebox'
-import { and, asc, desc, eq, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
 import { prepared } from './db/prepared'
 import { readRows } from './db/rows'
+import type { Reader } from './db/transaction'
 import { reachable } from './narrowing'
 import { InvalidCursor, openCursor, sealCursor } from './page'
 import { Problem } from './problem'
@@ -25,6 +26,8 @@ export interface Listing<Row> {
   /** Names the prepared queries; unique to the listing. */
   name: string
   table: SQLiteTable & Record<string, SQLiteColumn | unknown>
+  /** Where the rows are found instead, one for each: its index is walked, and `on` leads from it to the row. */
+  through?: { table: SQLiteTable; on: SQL }
   /** What tells the rows of one owner apart and gives their default order. */
   id: SQLiteColumn
   idOf(row: Row): string | number
@@ -96,10 +99,12 @@ export async function listPage<Row, View>(
   const now = ctx.hub.clock.now()
   const narrowed = narrowingColumn(ctx, listing, owner)
   const where = and(
+    listing.through?.on,
     listing.owner ? eq(listing.owner, sql.placeholder('owner')) : undefined,
     narrowed ? sql`${narrowed} in (${sql.join([...ctx.resourceIds!].map(place), sql`, `)})` : undefined,
-    ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+    // Of two lower bounds of an index SQLite takes the first, and walks from there: before a filter's own this one must be.
     after ? isAfter(order, after, place) : undefined,
+    ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
   )
   const shape = [
     listing.name,
@@ -109,9 +114,7 @@ export async function listPage<Row, View>(
     narrowed ? ctx.resourceIds!.size : 0,
   ].join('|')
   const statement = prepared(ctx.hub.read, `list|${shape}`, read =>
-    read
-      .select()
-      .from(listing.table)
+    rowsOf(read, listing, getTableColumns(listing.table))
       .where(where)
       .orderBy(...order.map(one => (one.down ? desc(one.column) : asc(one.column))))
       .limit(sql.placeholder('limit')),
@@ -127,6 +130,16 @@ export async function listPage<Row, View>(
   const page: Page<View> = { data, pagination: { has_more: more, next_cursor: next } }
   if (query.include === 'total') page.pagination.total = await countRows(ctx, listing, query, filters, owner)
   return page
+}
+
+/** In the order in which they are to be walked: of a plain join SQLite picks the order by guessing, of a cross join it keeps it. */
+function rowsOf(
+  read: Reader,
+  { table, through }: Pick<Listing<never>, 'table' | 'through'>,
+  fields: Record<string, SQLiteColumn>,
+) {
+  const selected = read.select(fields)
+  return through ? selected.from(through.table).crossJoin(table) : selected.from(table)
 }
 
 /** By what a narrowed token's rows are told; null for a caller who reaches all, and for what belongs to a resource that was found. */
@@ -195,11 +208,10 @@ async function countRows<Row>(
   const now = ctx.hub.clock.now()
   const place = (value: unknown): SQL => sql`${value}`
   const narrowed = narrowingColumn(ctx, listing, owner)
-  const inner = ctx.hub.read
-    .select({ id: listing.id })
-    .from(listing.table)
+  const inner = rowsOf(ctx.hub.read, listing, { id: listing.id })
     .where(
       and(
+        listing.through?.on,
         listing.owner ? eq(listing.owner, owner) : undefined,
         narrowed ? reachable(ctx, narrowed) : undefined,
         ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),

@@ -41,6 +41,14 @@ export const Line = (options: SchemaOptions & { minLength?: number; maxLength: n
 export const Prose = (options: SchemaOptions & { maxLength: number }) =>
   Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not hold a NUL character.', ...options })
 
+/** One of {@link Tags}. */
+export const Tag = Type.String({
+  pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
+  'x-rule': 'must be at most 50 lower-case letters, digits and _ . : - and begin with a letter or digit.',
+})
+/** Labels that people give to resources. */
+export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Labels to filter by.' })
+
 /** The member `expanded` of a resource: what can be sent along with it, each under the name of the relation. */
 export const Expanded = (related: Record<string, TSchema>) =>
   Type.Optional(

@@ -15,6 +15,7 @@ import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { watchExcesses } from '../features/limits/excess'
+import { expireRecords } from '../features/dns/expiry'
 import { readChangedZones } from '../features/dns/name-server'
 import { pruneHistory } from '../features/dns/history/retention'
 import { catchUp } from '../features/heartbeats/watch'
@@ -40,6 +41,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
       },
     },
     { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
+    { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },

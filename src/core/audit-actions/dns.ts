@@ -82,4 +82,13 @@ export const dnsActions = [
     description: 'Many changes of DNS records at once were refused; those that are made have entries of their own.',
     targets: [],
   }),
+  auditAction({
+    action: 'dns.records.expire',
+    number: 'DN100',
+    description: 'Records were removed because their `expires_at` had come; which ones, the event tells.',
+    channels: ['job'],
+    targets: zone,
+    changes: { members: { serial: Type.Integer(), deleted: Type.Integer() } },
+    example: { before: { serial: 7 }, after: { serial: 8, deleted: 1 } },
+  }),
 ] as const

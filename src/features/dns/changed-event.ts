@@ -35,7 +35,7 @@ export const originOfCaller = (ctx: Ctx): ChangeOrigin => (ctx.context.channel =
 
 /** One event for a set of changes. */
 export function changedEvent(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   zone: { id: string; name: string },
   origin: ChangeOrigin,
   changes: readonly RecordChange[],

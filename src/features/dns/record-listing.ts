@@ -9,6 +9,7 @@ import { reaches } from '../../core/narrowing'
 import { badParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
 import type { DnsRecordView } from './record-shapes'
+import { asksForMarks, markFilters, throughMarks } from './record-marks'
 import { contentKeyLength, contentKeyOf } from './record-values'
 import { dnsRecords, dnsZones, recordSources } from './tables'
 import { recordViews } from './views'
@@ -88,6 +89,13 @@ const filters: Record<string, Filter> = {
     where: (value, place) => fits(dnsRecords.contentKey, keyPattern('content', value), place),
   }),
   source: wordsFilter(dnsRecords.source, recordSources, 'Only those that came from there.'),
+  updated_since: {
+    schema: Type.String({
+      format: 'date-time',
+      description: 'Only those made or edited at or after this time. It makes the order that of edits, unless `sort` is given.',
+    }),
+    where: (value, place) => sql`${dnsRecords.updatedAt} >= ${place(Date.parse(value as string))}`,
+  },
 }
 
 function keyPattern(parameter: string, value: string): Pattern {
@@ -123,6 +131,7 @@ export const recordListing: Listing<RecordRow> = {
     name: { column: dnsRecords.name, read: row => row.name },
     name_reversed: { column: dnsRecords.nameReversed, read: row => row.nameReversed },
     content: { column: dnsRecords.contentKey, read: row => row.contentKey },
+    updated_at: { column: dnsRecords.updatedAt, read: row => row.updatedAt },
   },
 }
 
@@ -132,8 +141,8 @@ const zoneRecordListing: Listing<RecordRow> = { ...recordListing, name: 'dns-zon
 // Orders that only patterns ask for are not offered.
 const offered = {
   ...recordListing,
-  filters: { ...filters, q: searchOf(dnsRecords.workspaceId, '') },
-  sorts: { name: recordListing.sorts.name! },
+  filters: { ...filters, ...markFilters({}), q: searchOf(dnsRecords.workspaceId, '') },
+  sorts: { name: recordListing.sorts.name!, updated_at: recordListing.sorts.updated_at! },
 }
 
 /** Parameters of the list of a zone. */
@@ -185,18 +194,23 @@ async function shown(
   query: Record<string, unknown>,
   owner?: string,
 ): Promise<Page<DnsRecordView>> {
-  const ordered = query.sort === undefined ? { ...query, ...orderOf(query) } : query
-  const of = { ...listing, filters: { ...filters, q: searchOf(listing.owner!, owner ?? ctx.workspaceId) } }
+  const marked = asksForMarks(query)
+  const ordered = query.sort === undefined && !marked ? { ...query, ...orderOf(query) } : query
+  const of = {
+    ...(marked ? throughMarks(listing) : listing),
+    filters: { ...filters, ...markFilters(query), q: searchOf(listing.owner!, owner ?? ctx.workspaceId) },
+  }
   const page = await listPage(ctx, of, ordered, row => row, owner)
   return { ...page, data: await recordViews(ctx.hub.read, page.data) }
 }
 
 /** The order in which the index that finds a pattern has its rows: in any other, all that fits would have to be sorted for each page. */
-function orderOf({ name, content }: Record<string, unknown>): { sort: string[] } | {} {
+function orderOf({ name, content, updated_since }: Record<string, unknown>): { sort: string[] } | {} {
   if (typeof name === 'string') {
     const pattern = namePattern(name)
     if (pattern.isPrefix) return { sort: [pattern.below ? 'name_reversed' : 'name'] }
   }
   if (typeof content === 'string' && content.endsWith('*')) return { sort: ['content'] }
+  if (updated_since !== undefined) return { sort: ['updated_at'] }
   return {}
 }

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../core/dns/ttl'
-import { editable, Expanded, Line, ListOf, Nullable, Shape, Words } from '../../core/shapes'
+import { editable, Expanded, Line, ListOf, MaybeInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
 import { recordSources } from './tables'
 import { Zone } from './zone-shapes'
 
@@ -37,6 +37,20 @@ const fields = Type.Object(
   },
 )
 const comment = Line({ maxLength: 500, description: 'A note for people, on all records of the name and type.' })
+const locked = Type.Boolean({
+  description:
+    'Whether records of the name and type are kept from changes: all are refused but those by a PATCH that names `locked`.',
+})
+const expires_at = {
+  description: 'When all records of the name and type are removed; null is never. A minute from now at least when it is set.',
+}
+/** What may be given with the records of a name and type. */
+const members = {
+  comment: Type.Optional(comment),
+  locked: Type.Optional(locked),
+  tags: Type.Optional(Tags),
+  expires_at: Type.Optional(MaybeInstant(expires_at)),
+}
 
 const options = Shape(
   {
@@ -68,8 +82,12 @@ const example = {
   value: null,
   synced: true,
   source: 'api',
+  managed: true,
   comment: '',
   options: null,
+  locked: false,
+  tags: [],
+  expires_at: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -92,8 +110,12 @@ export const DnsRecord = Shape(
     }),
     synced: Type.Boolean({ description: 'Whether it is served as it is kept here.' }),
     source: Words(recordSources, { description: 'Where it came from.' }),
+    managed: Type.Boolean({ description: 'Whether it is kept here; false for what was only found at a provider.' }),
+    locked,
     comment,
     options: Nullable(options, { description: `${options.description} Null where it is left to the provider.` }),
+    tags: Tags,
+    expires_at: MaybeInstant(expires_at),
     ...editable,
     expanded: Expanded({ zone: Zone }),
   },
@@ -109,8 +131,8 @@ export const DnsRecordInput = Shape(
     name: recordName,
     ...value,
     ttl: Type.Optional(ttl),
-    comment: Type.Optional(comment),
     options: givenOptions,
+    ...members,
   },
   {
     $id: 'DnsRecordInput',
@@ -126,10 +148,14 @@ export const DnsRecordPatch = Shape(
     ttl: Type.Optional(ttl),
     comment: Type.Optional(Nullable(comment)),
     options: Type.Optional(Nullable(optionsPatch, { description: `${options.description} Null leaves it to the provider.` })),
+    locked: Type.Optional(Nullable(locked)),
+    tags: Type.Optional(Nullable(Tags)),
+    expires_at: members.expires_at,
   },
   {
     $id: 'DnsRecordPatch',
-    description: 'What of a record is to change. TTL, comment and options are of all records of its name and type.',
+    description:
+      'What of a record is to change. TTL, options, comment, lock, tags and expiry are of all records of its name and type.',
     examples: [{ content: '192.0.2.20' }],
   },
 )
@@ -144,8 +170,8 @@ export const RrsetsInput = Shape(
         name: recordName,
         type: recordType,
         ttl: Type.Optional(ttl),
-        comment: Type.Optional(comment),
         options: givenOptions,
+        ...members,
         records: Type.Array(Shape(value), {
           maxItems: mostValues,
           description: 'All values it is to have, each as `content` or as `fields`; none removes it.',

@@ -12,6 +12,7 @@ import { listZoneRecords } from './record-listing'
 import type { DnsRecordInput, DnsRecordPatch, DnsRecordView } from './record-shapes'
 import { typeOf, valueOf, valueOfRdata, type RecordValue } from './record-values'
 import { optionsOf, optionsPatched } from './rrset-options'
+import { wantedMembers } from './rrset-members'
 import { broken, type WantedRrset, type WantedValue } from './rrset-rules'
 import { ruleKept } from './rule-problems'
 import { dnsRecords } from './tables'
@@ -54,8 +55,8 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
       name,
       type,
       ttl: input.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
-      comment: input.comment ?? null,
       ...(input.options !== undefined && { options: optionsOf(input.options) }),
+      ...wantedMembers(input),
       values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
       pointer: '#',
     }
@@ -127,8 +128,9 @@ const edited = ({ row }: Rrset, patch: DnsRecordPatch, values: WantedValue[]): W
   name: row.name,
   type: row.type,
   ttl: patch.ttl ?? row.ttl,
-  comment: patch.comment === undefined ? row.comment : (patch.comment ?? ''),
   options: patch.options === undefined ? row.options : optionsPatched(row.options, patch.options),
+  ...wantedMembers(patch),
+  ...(patch.locked !== undefined && { unlocks: true }),
   values,
   pointer: '#',
 })
@@ -145,7 +147,8 @@ async function movedTo(
 ): Promise<WantedRrset[]> {
   const there = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: from.row.type }))
   const to = there ?? { row: { ...from.row, name }, records: [] }
-  return [edited(from, {}, others), edited(to, patch, [...valuesOf(there), own])]
+  const left = { ...edited(from, {}, others), unlocks: patch.locked !== undefined }
+  return [left, { ...edited(to, patch, [...valuesOf(there), own]), carried: from.row }]
 }
 
 const valuesOf = (rrset: Rrset | undefined): WantedValue[] =>

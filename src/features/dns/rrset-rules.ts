@@ -2,6 +2,7 @@ import type { FieldProblem } from '../../core/problem'
 import { labelsOf } from '../../core/dns/name'
 import type { RrsetOptions } from './providers/provider'
 import type { RecordValue } from './record-values'
+import type { RrsetMembers, WantedMembers } from './rrset-members'
 
 /** A value that an rrset is to have. */
 export interface WantedValue extends RecordValue {
@@ -12,17 +13,19 @@ export interface WantedValue extends RecordValue {
 }
 
 /** How an rrset is to be; without values it is not to be. */
-export interface WantedRrset {
+export interface WantedRrset extends WantedMembers {
   /** Below the zone, `@` for the apex. */
   name: string
   type: string
   /** Seconds. */
   ttl: number
-  /** Null leaves it as it is. */
-  comment: string | null
   /** Null leaves it to the provider; absent leaves it as it is. */
   options?: RrsetOptions | null
   values: WantedValue[]
+  /** Whether it may be changed though it is locked: for whoever speaks of the lock himself. */
+  unlocks?: boolean
+  /** Of the rrset that its records come from: what it has unless it is there already. */
+  carried?: RrsetMembers
   /** Where it stands in the request. */
   pointer: string
 }

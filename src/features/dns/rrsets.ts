@@ -7,6 +7,7 @@ import { optionsOf } from './rrset-options'
 import type { RrsetsChanged, RrsetsInput } from './record-shapes'
 import { typeOf } from './record-values'
 import { readValue } from './records'
+import { wantedMembers } from './rrset-members'
 import type { WantedRrset } from './rrset-rules'
 import { ruleKept } from './rule-problems'
 import { recordView } from './views'
@@ -88,8 +89,8 @@ function wantedOf(
     name,
     type,
     ttl: given.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
-    comment: given.comment ?? null,
     ...(given.options !== undefined && { options: optionsOf(given.options) }),
+    ...wantedMembers(given),
     values: given.records.map((one, at) => ({
       ...readValue(type, one, zone, `${pointer}/records/${at}`),
       pointer: `${pointer}/records/${at}`,

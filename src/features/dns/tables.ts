@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
-import { bytes, int, json, text, time } from '../../core/db/columns'
+import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { RrsetOptions } from './providers/provider'
 
@@ -57,14 +58,24 @@ export const dnsRrsets = table(
     type: text('type').notNull(),
     ttl: int('ttl').notNull(),
     source: text('source', { enum: [...recordSources] }).notNull(),
+    // Served to nobody: what people keep of it (rrset-members.ts).
     comment: text('comment').notNull(),
     // Never without members; null leaves all of it to the provider.
     options: json<RrsetOptions>('options'),
+    locked: flag('locked').notNull(),
+    tags: json<string[]>('tags').notNull(),
+    expiresAt: time('expires_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
   },
-  t => [uniqueIndex('dns_rrsets_name').on(t.zoneId, t.name, t.type)],
+  t => [
+    uniqueIndex('dns_rrsets_name').on(t.zoneId, t.name, t.type),
+    // Columns in the condition of an index have no table before them (SQLite).
+    index('dns_rrsets_expiring')
+      .on(t.expiresAt)
+      .where(sql`expires_at is not null`),
+  ],
 )
 
 /** The values of rrsets. Each has what lists filter by, so that a page is one walk along one index, however deep. */
@@ -102,12 +113,33 @@ export const dnsRecords = table(
     index('dns_records_name_reversed').on(t.workspaceId, t.nameReversed, t.id),
     index('dns_records_content').on(t.workspaceId, t.contentKey, t.id),
     index('dns_records_source').on(t.workspaceId, t.source, t.id),
+    index('dns_records_updated').on(t.workspaceId, t.updatedAt, t.id),
     index('dns_records_zone').on(t.zoneId, t.id),
     index('dns_records_zone_type').on(t.zoneId, t.type, t.id),
     index('dns_records_zone_name').on(t.zoneId, t.name, t.id),
     index('dns_records_zone_name_reversed').on(t.zoneId, t.nameReversed, t.id),
     index('dns_records_zone_content').on(t.zoneId, t.contentKey, t.id),
+    index('dns_records_zone_updated').on(t.zoneId, t.updatedAt, t.id),
     index('dns_records_zone_target').on(t.zoneId, t.target),
+  ],
+)
+
+/** What few records have and lists filter by: tags, and the lock of their rrset. So filters walk along those that have it alone. */
+export const dnsRecordMarks = table(
+  'dns_record_marks',
+  {
+    workspaceId: text('workspace_id').notNull(),
+    zoneId: text('zone_id').notNull(),
+    recordId: text('record_id')
+      .notNull()
+      .references(() => dnsRecords.id, { onDelete: 'cascade' }),
+    // `locked`, or a tag after a number sign.
+    mark: text('mark').notNull(),
+  },
+  t => [
+    primaryKey({ columns: [t.recordId, t.mark] }),
+    index('dns_record_marks_workspace').on(t.workspaceId, t.mark, t.recordId),
+    index('dns_record_marks_zone').on(t.zoneId, t.mark, t.recordId),
   ],
 )
 

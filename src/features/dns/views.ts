@@ -6,6 +6,7 @@ import { fieldsOf } from '../../core/dns/rdata'
 import type { Reader } from '../../core/db/transaction'
 import type { DnsRecordView } from './record-shapes'
 import { joinedText } from './record-values'
+import { shownMembers } from './rrset-members'
 import { soaMembers } from './soa-members'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
 import type { RecordRow, RrsetRow, ZoneRow } from './zone-rows'
@@ -70,8 +71,9 @@ export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: strin
     value: joinedText(record.type, record.rdata),
     synced: true,
     source: record.source,
-    comment: rrset.comment,
     options: rrset.options,
+    managed: true,
+    ...shownMembers(rrset),
     version: record.version,
     created_at: instant(record.createdAt),
     updated_at: instant(record.updatedAt),

@@ -1,16 +1,18 @@
 import { eq, inArray, sql } from 'drizzle-orm'
-import { nextNumber, type EventDraft } from '../../core/change'
+import { jobContext, nextNumber, systemActor, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/queue'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
 import { changedEvent, type RecordChange } from './changed-event'
 import { enterChange, type Entered } from './history/journal'
 import { changesCounter, zonesTopic } from './publish'
+import { lockedProblem, memberProblems } from './rrset-members'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
-import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
+import { dnsRecordMarks, dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { rowsAtOnce, rrsetKey, rrsetsAt, type ZoneRow } from './zone-rows'
+import { rowsAtOnce, rrsetKey, rrsetsAt, type RrsetRow, type ZoneRow } from './zone-rows'
 import { stepsOf, type Steps } from './zone-steps'
 
 export interface ZoneChanged {
@@ -23,6 +25,19 @@ export interface ZoneChanged {
   /** All was as it was wanted, comments too. */
   unchanged: boolean
 }
+
+/** Who changes a zone: a caller, or the hub by itself ({@link byItself}). */
+export type Changer = Pick<Ctx, 'hub' | 'workspaceId' | 'actor' | 'context' | 'limits' | 'planId'>
+
+/** The hub as the one who changes a zone, for background work. @param name that of the work */
+export const byItself = (hub: Hub, zone: Pick<ZoneRow, 'workspaceId'>, name: string): Changer => ({
+  hub,
+  workspaceId: zone.workspaceId,
+  actor: systemActor(name),
+  context: jobContext,
+  limits: {},
+  planId: '',
+})
 
 /** Members of the zone that change along with its records. */
 export type ZoneEdit = Partial<
@@ -46,11 +61,11 @@ export type ZoneEdit = Partial<
  * and tells of it. What is as it was stays as it was, with its ids; where all of it is, the serial stays too.
  * @param zone as of {@link zoneHeld}
  * @param edit members of the zone to set as well, whatever becomes of the records
- * @throws Problem 422 naming member, rule and document; 403 `plan_limit_reached`
+ * @throws Problem 422 naming member, rule and document, or what is locked; 403 `plan_limit_reached`
  */
 export async function changeZone(
   tx: Tx,
-  ctx: Ctx,
+  ctx: Changer,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
   by: Entered & { source: RecordSource; edit?: ZoneEdit },
@@ -62,7 +77,9 @@ export async function changeZone(
     zone.id,
     wanted.map(one => one.name),
   )
+  refuse(wanted.flatMap(one => memberProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
   const steps = stepsOf({ ...by, zone, existing, wanted, now })
+  refuse(steps.locked.map(lockedProblem))
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
     return { zone, changes: [], events: [], wakes: [], jobs: [], unchanged: true }
   refuseTooMany(steps)
@@ -73,7 +90,7 @@ export async function changeZone(
   const lost = wanted.find(one => one.name === '@' && one.type === 'NS' && one.values.length === 0)
   if (lost && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
-  // Comments are not served.
+  // Comments, tags and the like are not served.
   const isServed = steps.changes.length > 0 || by.edit !== undefined
   const after = await moved(tx, zone, isServed ? { ...by.edit, recordCount } : { serial: zone.serial, recordCount }, now)
   await enterChange(tx, ctx, { before: zone, after }, by, steps)
@@ -140,17 +157,11 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
   for (const ids of pieces(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
   for (const ids of pieces(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
   for (const rows of pieces(steps.newRrsets)) await tx.insert(dnsRrsets).values(rows)
-  for (const alike of Map.groupBy(steps.changedRrsets, one => JSON.stringify([one.ttl, one.options, one.comment])).values())
+  for (const alike of Map.groupBy(steps.changedRrsets, one => JSON.stringify(settable(one))).values())
     for (const rows of pieces(alike))
       await tx
         .update(dnsRrsets)
-        .set({
-          ttl: rows[0]!.ttl,
-          comment: rows[0]!.comment,
-          options: rows[0]!.options,
-          version: sql`${dnsRrsets.version} + 1`,
-          updatedAt: now,
-        })
+        .set({ ...settable(rows[0]!), version: sql`${dnsRrsets.version} + 1`, updatedAt: now })
         .where(
           inArray(
             dnsRrsets.id,
@@ -174,7 +185,19 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
       .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
       .where(inArray(dnsRecords.id, ids))
   for (const rows of pieces(steps.inserts)) await tx.insert(dnsRecords).values(rows)
+  for (const ids of pieces(steps.unmarked)) await tx.delete(dnsRecordMarks).where(inArray(dnsRecordMarks.recordId, ids))
+  for (const rows of pieces(steps.marks)) await tx.insert(dnsRecordMarks).values(rows)
 }
+
+/** Columns that rrsets of one edit have alike. */
+const settable = ({ ttl, options, comment, locked, tags, expiresAt }: RrsetRow) => ({
+  ttl,
+  options,
+  comment,
+  locked,
+  tags,
+  expiresAt,
+})
 
 function* pieces<T>(list: readonly T[]): Generator<T[]> {
   for (let at = 0; at < list.length; at += rowsAtOnce) yield list.slice(at, at + rowsAtOnce)
@@ -207,7 +230,7 @@ function refuseTooMany({ inserts, updates, editedAlong, removedRecords }: Steps)
 }
 
 /** @throws Problem 403 `plan_limit_reached` */
-function refuseOverRecordLimit(ctx: Ctx, zone: ZoneRow, wanted: number): void {
+function refuseOverRecordLimit(ctx: Changer, zone: ZoneRow, wanted: number): void {
   const max = ctx.limits.dns_records
   if (max === null || max === undefined || wanted <= max) return
   throw new Problem('plan_limit_reached', `The plan allows ${max} records a zone; ${zone.name} has ${zone.recordCount}.`, {

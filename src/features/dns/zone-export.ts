@@ -9,10 +9,12 @@ import { writeZoneFile } from '../../core/dns/zone-file-write'
 import { notFound } from '../../core/problem'
 import { Shape, Words } from '../../core/shapes'
 import { readWholeZone, type PublishedZone } from './publish'
+import { noMembers, shownMembers } from './rrset-members'
 import { dnsRrsets } from './tables'
 import { zoneShown } from './views'
 import { rrsetKey, type ZoneRow } from './zone-rows'
 import { withinZone } from './zone-names'
+import { zoneExample, type ZoneView } from './zone-shapes'
 import { zoneOf } from './zones'
 
 const formats = {
@@ -30,19 +32,10 @@ export const exportExamples: Record<string, string> = {
     '$ORIGIN example.com.\n$TTL 3600\n@   IN SOA ns1.example.com. hostmaster.example.com. (\n\t7          ; serial\n\t3600       ; refresh\n' +
     '\t600        ; retry\n\t1209600    ; expire\n\t300        ; minimum\n\t)\n@   IN NS  ns1.example.com.\nns1 IN A   192.0.2.53\n',
   [formats.json]: JSON.stringify({
-    name: 'example.com',
-    serial: 7,
-    default_ttl: 3600,
-    soa: {
-      mname: 'ns1.example.com.',
-      rname: 'hostmaster.example.com.',
-      ttl: 3600,
-      refresh: 3600,
-      retry: 600,
-      expire: 1_209_600,
-      minimum: 300,
-    },
-    rrsets: [{ name: 'ns1', type: 'A', ttl: 86_400, comment: '', options: null, records: [{ content: '192.0.2.53' }] }],
+    ...zoneTold(zoneExample),
+    rrsets: [
+      { name: 'ns1', type: 'A', ttl: 86_400, options: null, ...shownMembers(noMembers), records: [{ content: '192.0.2.53' }] },
+    ],
   }),
 }
 
@@ -64,23 +57,23 @@ function* recordsOf(zone: PublishedZone): Generator<ZoneRecord> {
 }
 
 async function jsonText(ctx: Ctx, zone: ZoneRow, published: PublishedZone): Promise<string> {
-  const rows = await ctx.hub.read
-    .select({ name: dnsRrsets.name, type: dnsRrsets.type, comment: dnsRrsets.comment, options: dnsRrsets.options })
-    .from(dnsRrsets)
-    .where(eq(dnsRrsets.zoneId, zone.id))
-    .orderBy(asc(dnsRrsets.name))
+  const rows = await ctx.hub.read.select().from(dnsRrsets).where(eq(dnsRrsets.zoneId, zone.id)).orderBy(asc(dnsRrsets.name))
   const kept = new Map(rows.map(row => [rrsetKey(row), row]))
-  const { name, serial, default_ttl, soa } = zoneShown(zone, [])
   const rrsets = published.rrsets
     .map(one => ({ ...one, key: `${canonicalKey(one.name)}\0${one.type}` }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ name: fqdn, type, ttl, rdata }) => {
       const own = withinZone(fqdn, zone.name)!
       const records = rdata.map(one => ({ content: textOf(type, one) }))
-      const { comment = '', options = null } = kept.get(rrsetKey({ name: own, type })) ?? {}
-      return { name: own, type, ttl, comment, options, records }
+      const row = kept.get(rrsetKey({ name: own, type }))
+      return { name: own, type, ttl, options: row?.options ?? null, ...shownMembers(row ?? noMembers), records }
     })
-  return `${JSON.stringify({ name, serial, default_ttl, soa, rrsets }, null, 2)}\n`
+  return `${JSON.stringify({ ...zoneTold(zoneShown(zone, [])), rrsets }, null, 2)}\n`
+}
+
+/** What an export tells of the zone itself. */
+function zoneTold({ name, serial, default_ttl, soa }: Pick<ZoneView, 'name' | 'serial' | 'default_ttl' | 'soa'>) {
+  return { name, serial, default_ttl, soa }
 }
 
 const pieceLength = 64 * 1024

@@ -24,7 +24,7 @@ const soa = {
 const status = Words(zoneStatuses, { description: '`paused`: kept, and not served.' })
 const default_ttl = seconds('TTL in seconds of records that are made without one.')
 
-const example = {
+export const zoneExample = {
   id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
   name: 'example.com',
   unicode_name: 'example.com',
@@ -65,7 +65,7 @@ export const Zone = Shape(
     ...editable,
     version: Type.Integer({ minimum: 1, description: 'Grows with each change of the zone or its records; part of the ETag.' }),
   },
-  { $id: 'Zone', description: 'A DNS zone.', examples: [example] },
+  { $id: 'Zone', description: 'A DNS zone.', examples: [zoneExample] },
 )
 export const ZoneList = ListOf(Zone)
 
@@ -121,7 +121,7 @@ export const ZoneLint = Shape(
     description: 'What in a zone is allowed and most often a mistake.',
     examples: [
       {
-        zone_id: example.id,
+        zone_id: zoneExample.id,
         serial: 7,
         findings: [
           {

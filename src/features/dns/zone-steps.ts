@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { canonicalJson } from '../../core/canonical-json'
 import { newId } from '../../core/ids'
 import type { RecordChange, RecordForm } from './changed-event'
 import type { RrsetStep } from './history/journal'
 import type { RrsetOptions } from './providers/provider'
+import { marksOf, membersAfter, sameMembers } from './rrset-members'
 import type { WantedRrset } from './rrset-rules'
-import type { RecordSource } from './tables'
+import type { dnsRecordMarks, RecordSource } from './tables'
 import { rrsetKey, type RecordRow, type Rrset, type RrsetRow, type ZoneRow } from './zone-rows'
 import { reversedName } from './zone-names'
 
@@ -23,6 +25,11 @@ export interface Steps {
   removedRecords: string[]
   /** Each rrset that becomes another one, comments too. */
   rrsets: RrsetStep[]
+  /** Records that lose their marks, before they are given others. */
+  unmarked: string[]
+  marks: (typeof dnsRecordMarks.$inferInsert)[]
+  /** What would change though it is locked. */
+  locked: WantedRrset[]
 }
 
 /** What has to be done so that the rrsets are as wanted. */
@@ -44,6 +51,9 @@ export function stepsOf(of: {
     editedAlong: [],
     removedRecords: [],
     rrsets: [],
+    unmarked: [],
+    marks: [],
+    locked: [],
   }
   for (const wanted of of.wanted) rrsetSteps(steps, of, wanted, of.existing.get(rrsetKey(wanted)))
   return steps
@@ -57,13 +67,14 @@ function rrsetSteps(
 ): void {
   if (wanted.values.length === 0) {
     if (!existing) return
+    if (existing.row.locked && !wanted.unlocks) steps.locked.push(wanted)
     steps.removedRrsets.push(existing.row.id)
     for (const record of existing.records) removed(steps, existing.row, record)
     steps.rrsets.push({ name: wanted.name, type: wanted.type, before: existing, after: null })
     return
   }
-  const comment = wanted.comment ?? existing?.row.comment ?? ''
   const options = wanted.options === undefined ? (existing?.row.options ?? null) : wanted.options
+  const members = membersAfter(wanted, existing?.row ?? wanted.carried)
   const row: RrsetRow = existing?.row ?? {
     id: newId('rrset'),
     zoneId: zone.id,
@@ -71,16 +82,20 @@ function rrsetSteps(
     type: wanted.type,
     ttl: wanted.ttl,
     source,
-    comment,
     options,
+    ...members,
     version: 1,
     createdAt: now,
     updatedAt: now,
   }
   const otherTerms = row.ttl !== wanted.ttl || canonicalJson(row.options) !== canonicalJson(options)
-  const whole = !existing || otherTerms || row.comment !== comment
+  const whole = !existing || otherTerms || !sameMembers(row, members)
+  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, options, ...members }
   const before = steps.changes.length
-  const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, comment, options }
+  const marks = marksOf(members)
+  const otherMarks = !isDeepStrictEqual(marks, marksOf(row))
+  const marked = (recordId: string) =>
+    steps.marks.push(...marks.map(mark => ({ workspaceId: zone.workspaceId, zoneId: zone.id, recordId, mark })))
 
   const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
   const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
@@ -117,10 +132,15 @@ function rrsetSteps(
       }
       steps.inserts.push(record)
       records.push(record)
+      marked(record.id)
       steps.changes.push(told('created', record, null, form(changedAsWhole, value.content)))
       continue
     }
     taken.add(old.id)
+    if (otherMarks) {
+      steps.unmarked.push(old.id)
+      marked(old.id)
+    }
     const otherValue = old.content !== value.content
     const edited: RecordRow =
       otherValue || whole ? { ...old, ...(otherValue && written), version: old.version + 1, updatedAt: now } : old
@@ -136,6 +156,7 @@ function rrsetSteps(
   const isOther = whole || steps.changes.length > before
   if (!existing) steps.newRrsets.push(row)
   else if (isOther) steps.changedRrsets.push({ ...changedAsWhole, version: row.version + 1, updatedAt: now })
+  if (isOther && existing?.row.locked && !wanted.unlocks) steps.locked.push(wanted)
   if (isOther)
     steps.rrsets.push({
       name: wanted.name,

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { discriminator } from '../../core/validate'
-import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
 const grace_seconds = Seconds(1, 'How late a ping may be, and how long a started run may take, before the heartbeat is down.')
@@ -50,11 +50,6 @@ const slug = Type.String({
   'x-rule': 'must be made of at most 100 lower-case letters, digits, hyphens and underscores.',
   description: 'Name in the slug form of the ping address; empty for none. Made from the name when absent.',
 })
-const Tag = Type.String({
-  pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
-  'x-rule': 'must be at most 50 lower-case letters, digits and _ . : - and begin with a letter or digit.',
-})
-const tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Labels to filter by.' })
 const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
 const methods = Words(['any', 'POST'], { description: '`POST`: pings by other methods are recorded but do not count.' })
 const manual_resume = Type.Boolean({ description: 'Whether a paused heartbeat stays paused when it is pinged.' })
@@ -91,7 +86,7 @@ export const Heartbeat = Shape(
     id: Type.String({ description: 'Identifier.' }),
     name,
     slug,
-    tags,
+    tags: Tags,
     description,
     status: Words(heartbeatStatuses, { description: '`new`: never pinged. `grace`: a ping is late, but within its grace time.' }),
     status_since_at: Instant({ description: 'Since when it has its status; `grace` counts as `up`.' }),
@@ -124,7 +119,7 @@ export const HeartbeatInput = Shape(
     name,
     schedule: Schedule,
     slug: Type.Optional(slug),
-    tags: Type.Optional(tags),
+    tags: Type.Optional(Tags),
     description: Type.Optional(description),
     methods: Type.Optional(methods),
     manual_resume: Type.Optional(manual_resume),
@@ -150,7 +145,7 @@ export const HeartbeatPatch = Shape(
     name: Type.Optional(name),
     schedule: Type.Optional(SchedulePatch),
     slug: Type.Optional(Nullable(slug)),
-    tags: Type.Optional(Nullable(tags)),
+    tags: Type.Optional(Nullable(Tags)),
     description: Type.Optional(Nullable(description)),
     methods: Type.Optional(Nullable(methods)),
     manual_resume: Type.Optional(Nullable(manual_resume)),

@@ -27,7 +27,7 @@ export interface Entered {
 /** Enters a change of a zone into its history, in the transaction of the change. */
 export async function enterChange(
   tx: Tx,
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'hub' | 'actor' | 'context'>,
   zone: { before: ZoneRow; after: ZoneRow },
   by: Entered,
   { changes, rrsets }: { changes: readonly RecordChange[]; rrsets: readonly RrsetStep[] },

@@ -1,0 +1,57 @@
+import { and, asc, eq, lte } from 'drizzle-orm'
+import { record, type Recorded } from '../../core/change'
+import { locking } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { dnsRrsets, dnsZones } from './tables'
+import { byItself, changeZone } from './zone-changes'
+import { zoneTarget } from './zones'
+
+const zonesAtOnce = 100
+const rrsetsAtOnce = 500
+const actor = 'dns.expire'
+
+/**
+ * Removes the records whose time is up, also locked ones: that they go was said of them themselves. The event has the origin `api`,
+ * as what was asked for over the API, and the system as its actor. Hubs that look at once remove them once.
+ */
+export async function expireRecords(hub: Hub): Promise<void> {
+  const due = await hub.read
+    .selectDistinct({ zoneId: dnsRrsets.zoneId })
+    .from(dnsRrsets)
+    .where(lte(dnsRrsets.expiresAt, hub.clock.now()))
+    .limit(zonesAtOnce)
+  for (const { zoneId } of due) await record(hub, tx => expire(tx, hub, zoneId))
+}
+
+async function expire(tx: Tx, hub: Hub, zoneId: string): Promise<Recorded<undefined>> {
+  const [zone] = await locking(tx.select().from(dnsZones).where(eq(dnsZones.id, zoneId)))
+  if (!zone) return { result: undefined }
+  const now = hub.clock.now()
+  const rows = await tx
+    .select({ name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl })
+    .from(dnsRrsets)
+    .where(and(eq(dnsRrsets.zoneId, zoneId), lte(dnsRrsets.expiresAt, now)))
+    .orderBy(asc(dnsRrsets.expiresAt))
+    .limit(rrsetsAtOnce)
+  if (rows.length === 0) return { result: undefined }
+  const by = byItself(hub, zone, actor)
+  const gone = rows.map(row => ({ ...row, comment: null, values: [], pointer: '#', unlocks: true }))
+  const { zone: after, changes, events, wakes, jobs } = await changeZone(tx, by, zone, gone, { source: 'api', origin: 'api' })
+  const audit = {
+    workspaceId: zone.workspaceId,
+    action: 'dns.records.expire' as const,
+    actor: by.actor,
+    context: by.context,
+    targets: [zoneTarget(zone)],
+    before: { serial: zone.serial },
+    after: { serial: after.serial, deleted: changes.length },
+    reason: `The time of ${rows
+      .map(row => `${row.name} ${row.type}`)
+      .slice(0, mostNamed)
+      .join(', ')} was up.`,
+  }
+  return { result: undefined, audits: [audit], events, wakes, jobs }
+}
+
+const mostNamed = 10
