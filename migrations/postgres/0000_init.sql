@@ -382,6 +382,8 @@ CREATE TABLE "dns_zones" (
 	"soa_minimum" bigint NOT NULL,
 	"serial" bigint NOT NULL,
 	"record_count" bigint NOT NULL,
+	"update_limit" bigint,
+	"delete_limit" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -576,6 +578,25 @@ CREATE TABLE "dns_changesets" (
 	"request_id" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "dns_plans" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"zone_version" bigint NOT NULL,
+	"hash" text collate "C" NOT NULL,
+	"edits" text,
+	"targets" text NOT NULL,
+	"blocked" text NOT NULL,
+	"origin" text collate "C" NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"note" text collate "C" NOT NULL,
+	"allowed" text NOT NULL,
+	"created_by" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"applied_at" bigint
+);
+--> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -601,6 +622,7 @@ ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webh
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
@@ -679,4 +701,6 @@ CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("
 CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");--> statement-breakpoint
 CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
-CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");
+CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint
+CREATE INDEX "dns_plans_zone" ON "dns_plans" USING btree ("zone_id","id");--> statement-breakpoint
+CREATE INDEX "dns_plans_expires" ON "dns_plans" USING btree ("expires_at");

@@ -455,6 +455,8 @@ CREATE TABLE `dns_zones` (
 	`soa_minimum` integer NOT NULL,
 	`serial` integer NOT NULL,
 	`record_count` integer NOT NULL,
+	`update_limit` integer,
+	`delete_limit` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -679,4 +681,26 @@ CREATE TABLE `dns_changesets` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_changesets_version` ON `dns_changesets` (`zone_id`,`version`);--> statement-breakpoint
-CREATE INDEX `dns_changesets_time` ON `dns_changesets` (`workspace_id`,`occurred_at`);
+CREATE INDEX `dns_changesets_time` ON `dns_changesets` (`workspace_id`,`occurred_at`);--> statement-breakpoint
+CREATE TABLE `dns_plans` (
+	`id` text PRIMARY KEY NOT NULL,
+	`zone_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`zone_version` integer NOT NULL,
+	`hash` text NOT NULL,
+	`edits` text,
+	`targets` text NOT NULL,
+	`blocked` text NOT NULL,
+	`origin` text NOT NULL,
+	`source` text NOT NULL,
+	`note` text NOT NULL,
+	`allowed` text NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`applied_at` integer,
+	FOREIGN KEY (`zone_id`) REFERENCES `dns_zones`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_plans_zone` ON `dns_plans` (`zone_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_plans_expires` ON `dns_plans` (`expires_at`);

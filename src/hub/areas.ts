@@ -8,6 +8,7 @@ import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
 import { dnsRoutes } from '../features/dns/routes'
+import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
@@ -27,6 +28,7 @@ export const apiAreas: readonly AnyElysia[] = [
   deprecationRoutes,
   limitRoutes,
   dnsRoutes,
+  dnsSyncRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

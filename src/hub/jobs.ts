@@ -3,6 +3,7 @@ import { compareLimitsJob } from '../features/limits/excess'
 import { clearZoneJob } from '../features/dns/clear-zone'
 import { streamJob } from '../features/audit/stream-deliver'
 import { actionJob } from '../features/actions/run'
+import { applyAction } from '../features/dns/sync/apply-plan'
 import { deliverJob } from '../features/webhooks/deliver'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverAction } from '../features/webhooks/recovery'
@@ -19,6 +20,7 @@ export const jobKinds: readonly JobKind[] = [
   streamJob,
   clearZoneJob,
   actionJob(recoverAction),
+  actionJob(applyAction),
 ] as JobKind[]
 
 /** Jobs that each event starts. */

@@ -73,8 +73,25 @@ export const dnsActions = [
     number: 'DN009',
     description: 'A zone file was read into a zone; which records that changed, the event tells.',
     targets: zone,
-    changes: { members: { ...counts, mode: Type.String() } },
+    changes: { members: { ...counts, mode: Type.String(), allowed: Type.Array(Type.String()) } },
     example: { before: { serial: 1 }, after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace' } },
+  }),
+  auditAction({
+    action: 'dns.plan.create',
+    number: 'DN040',
+    description: 'Changes of a DNS zone were planned; nothing was done.',
+    targets: ['plan', 'zone'],
+  }),
+  auditAction({
+    action: 'dns.plan.apply',
+    number: 'DN041',
+    description: 'A plan for a DNS zone was carried out; `allowed` are the reasons against it that were overridden.',
+    targets: ['plan', 'zone'],
+    changes: { members: { ...counts, allowed: Type.Array(Type.String()) } },
+    example: {
+      before: { serial: 7 },
+      after: { serial: 8, created: 0, updated: 0, deleted: 4, allowed: ['deletes_over_limit'] },
+    },
   }),
   auditAction({
     action: 'dns.record.bulk',

@@ -173,7 +173,8 @@ export const dnsRoutes = area('dns', 'DNS', [
       'and the SOA is that of the file, its serial too if it is ahead. With `merge` the records of each name and type in the file ' +
       'become as they are there; the others and the SOA stay. Names without a dot at the end are below the zone, or below `$ORIGIN`. ' +
       'What is wrong is told with its line, as `#/lines/<number>`. Records that signing makes are left out and counted. One import ' +
-      'changes at most 10,000 records: a longer zone comes in several files, those after the first with `merge`.',
+      'changes at most 10,000 records: a longer zone comes in several files, those after the first with `merge`. What `replace` would ' +
+      'take from a zone beyond the guards is a 409 `plan_blocked`, whose reasons `allow` overrides.',
     query: ImportQuery,
     takes: {
       types: importExamples,
@@ -181,8 +182,8 @@ export const dnsRoutes = area('dns', 'DNS', [
       description: 'The zone file, in UTF-8, up to 8 MiB and 100,000 records.',
     },
     answer: ZoneImported,
-    problems: ['validation_failed', 'precondition_failed', 'plan_limit_reached'],
-    run: (ctx, { params, query, bytes }) => importZone(ctx, params.id!, bytes, query.mode),
+    problems: ['validation_failed', 'precondition_failed', 'plan_limit_reached', 'plan_blocked'],
+    run: (ctx, { params, query, bytes }) => importZone(ctx, params.id!, bytes, query),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,6 @@
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
+import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { originOfCaller, type RecordChange } from './changed-event'
@@ -24,15 +25,14 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
   return await change(ctx, 'dns.rrsets.replace', async tx => {
     const zone = await zoneHeld(tx, ctx, zoneId)
     requireMatch(ctx, zone)
-    const named = namesIn(input, zone)
-    const names = named.map(one => one.name)
-    const existing = await rrsetsAt(tx, zone.id, names)
-    const wanted = input.rrsets.map((one, place) =>
-      wantedOf(one, place, named[place]!, zone, existing.get(rrsetKey(named[place]!))),
-    )
+    const wanted = await wantedRrsets(tx, zone, input.rrsets)
     const made = await changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: originOfCaller(ctx) })
-    const after = await rrsetsAt(tx, zone.id, names)
-    const rrsets = named.flatMap(one => after.get(rrsetKey(one)) ?? [])
+    const after = await rrsetsAt(
+      tx,
+      zone.id,
+      wanted.map(one => one.name),
+    )
+    const rrsets = wanted.flatMap(one => after.get(rrsetKey(one)) ?? [])
     const counts = countsOf(made.changes)
     return {
       result: {
@@ -52,6 +52,17 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
   })
 }
 
+/** The rrsets of a request below `#/rrsets`, in their one spelling. @throws Problem 422, also for one that is named twice */
+export async function wantedRrsets(tx: Tx, zone: ZoneRow, given: RrsetsInput['rrsets']): Promise<WantedRrset[]> {
+  const named = namesIn(given, zone)
+  const existing = await rrsetsAt(
+    tx,
+    zone.id,
+    named.map(one => one.name),
+  )
+  return given.map((one, place) => wantedOf(one, place, named[place]!, zone, existing.get(rrsetKey(named[place]!))))
+}
+
 /** How many records of a set of changes were made, edited and removed. */
 export const countsOf = (changes: readonly RecordChange[]) => ({
   created: changes.filter(one => one.action === 'created').length,
@@ -60,10 +71,10 @@ export const countsOf = (changes: readonly RecordChange[]) => ({
 })
 
 /** Names and types in their one spelling. @throws Problem 422, also for one that is named twice */
-function namesIn(input: RrsetsInput, zone: ZoneRow): { name: string; type: string }[] {
+function namesIn(rrsets: RrsetsInput['rrsets'], zone: ZoneRow): { name: string; type: string }[] {
   const seen = new Map<string, number>()
   const problems: FieldProblem[] = []
-  const named = input.rrsets.map((one, place) => {
+  const named = rrsets.map((one, place) => {
     const pointer = `#/rrsets/${place}`
     const type = ruleKept(`${pointer}/type`, () => typeOf(one.type))
     const name = ruleKept(`${pointer}/name`, () => recordNameOf(one.name, zone.name))

@@ -33,6 +33,9 @@ export const dnsZones = table(
     serial: int('serial').notNull(),
     // Kept with each change: counting a million of them for a limit would take as long as reading them.
     recordCount: int('record_count').notNull(),
+    // Percent of the rrsets that one plan changes, or removes, unasked; null is the usual (sync/guards.ts).
+    updateLimit: int('update_limit'),
+    deleteLimit: int('delete_limit'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

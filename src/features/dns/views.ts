@@ -37,6 +37,8 @@ export const zoneShown = (zone: ZoneRow, nameservers: readonly string[]): ZoneVi
   default_ttl: zone.defaultTtl,
   soa: soaMembers(zone),
   record_count: zone.recordCount,
+  update_limit_percent: zone.updateLimit,
+  delete_limit_percent: zone.deleteLimit,
   // What is kept is what the built-in server serves: there is nothing between.
   synced: true,
   version: zone.version,

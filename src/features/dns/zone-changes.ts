@@ -53,6 +53,8 @@ export type ZoneEdit = Partial<
     | 'soaExpire'
     | 'soaMinimum'
     | 'serial'
+    | 'updateLimit'
+    | 'deleteLimit'
   >
 >
 

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { Type, type Static } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -10,23 +10,35 @@ import { readZoneFile, ZoneFileError, type ZoneRecord } from '../../core/dns/zon
 import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
 import { invalid, type FieldProblem } from '../../core/problem'
-import { Shape, Words } from '../../core/shapes'
+import { Line, Shape, Words } from '../../core/shapes'
 import { importModes, type ZoneImported } from './record-shapes'
 import { isMadeBySigning, typeOf, valueOfRdata } from './record-values'
 import type { WantedRrset } from './rrset-rules'
 import { countsOf } from './rrsets'
 import { ruleProblem } from './rule-problems'
+import { allowing } from './sync/allowing'
+import type { BlockCode } from './sync/guards'
+import { editsOf } from './sync/zone-edits'
 import { dnsRrsets } from './tables'
 import { changeZone, nextSerial, type ZoneEdit } from './zone-changes'
 import { rrsetKey, zoneHeld, type ZoneRow } from './zone-rows'
 import { originOf, recordNameOf } from './zone-names'
 import { zoneOf, zoneTarget } from './zones'
 
-type Mode = (typeof importModes)[number]
-
 export const mostImported = 8 * 1024 * 1024
 // More than any plan has in a zone but one without limits: what is read is kept in memory until it is written.
 const mostRecords = 100_000
+
+/** Of what an import holds back, reasons about what is lost: what is new was asked for by the file. */
+const lossCodes = [
+  'deletes_over_limit',
+  'zone_emptied',
+  'loses_apex_ns',
+  'loses_apex_mx',
+  'loses_apex_address',
+  'loses_ds',
+  'loses_caa',
+] as const satisfies readonly BlockCode[]
 
 export const ImportQuery = Shape({
   mode: Type.Optional(
@@ -34,6 +46,14 @@ export const ImportQuery = Shape({
       description: '`replace` when absent, for a zone that is as it was made; for every other `merge`.',
     }),
   ),
+  allow: Type.Optional(
+    Type.Array(Words(lossCodes), {
+      minItems: 1,
+      maxItems: lossCodes.length,
+      description: 'Reasons of a `plan_blocked` to override.',
+    }),
+  ),
+  note: Type.Optional(Line({ maxLength: 500, description: 'Why, for the audit log; required with `allow`.' })),
 })
 
 const example =
@@ -41,8 +61,13 @@ const example =
 /** Media types of a zone file: RFC 4027, and what programs send that do not know it. */
 export const importExamples: Record<string, string> = { 'text/dns': example, 'text/plain': example }
 
-/** @throws Problem 404, 412, 422 pointing to lines, 403 `plan_limit_reached` */
-export async function importZone(ctx: Ctx, id: string, file: Uint8Array, asked: Mode | undefined): Promise<ZoneImported> {
+/** @throws Problem 404, 412, 422 pointing to lines, 409 `plan_blocked`, 403 `plan_limit_reached` */
+export async function importZone(
+  ctx: Ctx,
+  id: string,
+  file: Uint8Array,
+  { mode: asked, ...overriding }: Static<typeof ImportQuery>,
+): Promise<ZoneImported> {
   const zoneName = (await zoneOf(ctx.hub.read, ctx, id)).name
   const read = await readFile(textOfFile(file), zoneName)
   return await change(ctx, 'dns.zone.import', async tx => {
@@ -51,6 +76,7 @@ export async function importZone(ctx: Ctx, id: string, file: Uint8Array, asked: 
     const mode = asked ?? (zone.version === 1 ? 'replace' : 'merge')
     const wanted =
       mode === 'replace' ? [...(await removals(tx, zone, read.rrsets)), ...read.rrsets.values()] : [...read.rrsets.values()]
+    const allowed = mode === 'replace' && zone.version > 1 ? await lossesAllowed(tx, zone, wanted, overriding) : []
     const edit = mode === 'replace' && read.soa ? soaOf(zone, read.soa) : undefined
     const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
     const told = { serial: made.zone.serial, ...countsOf(made.changes), mode }
@@ -58,13 +84,30 @@ export async function importZone(ctx: Ctx, id: string, file: Uint8Array, asked: 
       result: { zone_id: id, ...told, skipped: read.skipped },
       target: zoneTarget(zone),
       before: { serial: zone.serial },
-      after: told,
+      after: { ...told, ...(allowed.length > 0 && { allowed }) },
+      reason: overriding.note ?? null,
       events: made.events,
       wakes: made.wakes,
       jobs: made.jobs,
       unchanged: made.unchanged,
     }
   })
+}
+
+/** @throws Problem 409 `plan_blocked` for what would be lost and was not allowed, 422 without a note */
+async function lossesAllowed(
+  tx: Tx,
+  zone: ZoneRow,
+  wanted: readonly WantedRrset[],
+  overriding: Pick<Static<typeof ImportQuery>, 'allow' | 'note'>,
+): Promise<string[]> {
+  const { reasons } = await editsOf(tx, zone, wanted)
+  return allowing(
+    reasons.filter(one => lossCodes.includes(one.code as never)),
+    overriding,
+    {},
+    '#/query/note',
+  )
 }
 
 /** @throws Problem 422 for what is no UTF-8 */

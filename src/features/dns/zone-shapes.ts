@@ -24,6 +24,13 @@ const soa = {
 const status = Words(zoneStatuses, { description: '`paused`: kept, and not served.' })
 const default_ttl = seconds('TTL in seconds of records that are made without one.')
 
+const percent = (what: string) =>
+  Nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
+    description: `Percent of its rrsets that one plan ${what} without being held back; null is 30.`,
+  })
+const update_limit_percent = percent('changes')
+const delete_limit_percent = percent('removes')
+
 export const zoneExample = {
   id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
   name: 'example.com',
@@ -43,6 +50,8 @@ export const zoneExample = {
     minimum: 300,
   },
   record_count: 12,
+  update_limit_percent: null,
+  delete_limit_percent: null,
   synced: true,
   version: 7,
   created_at: '2026-11-21T10:00:00.000Z',
@@ -61,6 +70,8 @@ export const Zone = Shape(
     default_ttl,
     soa: Shape(soa, { description: 'The SOA record but for its serial.' }),
     record_count: Type.Integer({ minimum: 0, description: 'Records in it, without the SOA.' }),
+    update_limit_percent,
+    delete_limit_percent,
     synced: Type.Boolean({ description: 'Whether what is served is what is kept here.' }),
     ...editable,
     version: Type.Integer({ minimum: 1, description: 'Grows with each change of the zone or its records; part of the ETag.' }),
@@ -85,6 +96,8 @@ export const ZoneInput = Shape(
     ),
     default_ttl: Type.Optional(default_ttl),
     soa: Type.Optional(optional(soa)),
+    update_limit_percent: Type.Optional(update_limit_percent),
+    delete_limit_percent: Type.Optional(delete_limit_percent),
   },
   { $id: 'ZoneInput', description: 'A zone to make.', examples: [{ name: 'example.com' }] },
 )
@@ -94,6 +107,8 @@ export const ZonePatch = Shape(
     status: Type.Optional(status),
     default_ttl: Type.Optional(Nullable(default_ttl)),
     soa: Type.Optional(optional(soa)),
+    update_limit_percent: Type.Optional(update_limit_percent),
+    delete_limit_percent: Type.Optional(delete_limit_percent),
   },
   { $id: 'ZonePatch', description: 'What of a zone is to change.', examples: [{ soa: { minimum: 60 } }] },
 )

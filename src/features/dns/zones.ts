@@ -92,6 +92,8 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
           ...soa,
           serial: 0,
           recordCount: 0,
+          updateLimit: input.update_limit_percent ?? null,
+          deleteLimit: input.delete_limit_percent ?? null,
           version: 0,
           createdAt: now,
           updatedAt: now,
@@ -117,6 +119,8 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
       status: patch.status ?? row.status,
       defaultTtl: patch.default_ttl === undefined ? row.defaultTtl : (patch.default_ttl ?? defaultTtl),
       ...soaColumns(null, patch.soa ?? {}, row.name),
+      ...(patch.update_limit_percent !== undefined && { updateLimit: patch.update_limit_percent }),
+      ...(patch.delete_limit_percent !== undefined && { deleteLimit: patch.delete_limit_percent }),
     }
     if (isAlready(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
     const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })

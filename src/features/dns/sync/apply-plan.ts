@@ -1,0 +1,87 @@
+import { and, eq } from 'drizzle-orm'
+import { target } from '../../../core/audit'
+import { change } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import { locking } from '../../../core/db/dialect'
+import { conflict, invalid, notFound, Problem } from '../../../core/problem'
+import type { ActionKind } from '../../actions/kind'
+import type { ActionView } from '../../actions/shapes'
+import { startAction } from '../../actions/start'
+import { countsOf } from '../rrsets'
+import { changeZone } from '../zone-changes'
+import { zoneHeld } from '../zone-rows'
+import { zoneTarget } from '../zones'
+import { allowing } from './allowing'
+import { wantedOfEdit } from './plan-forms'
+import { planStatus, unlocking, type PlanRow } from './plans'
+import { dnsPlans } from './tables'
+import type { PlanApplyInput } from './shapes'
+
+/**
+ * Carries a plan out as it was shown. What is kept here changes in the transaction of the call.
+ * @throws Problem 404; 409 `plan_expired`, `plan_stale`, `plan_blocked`, `conflict` for one that was applied, `resource_locked`; 422
+ */
+export async function applyPlan(ctx: Ctx, zoneId: string, input: PlanApplyInput): Promise<ActionView> {
+  return await change(ctx, 'dns.plan.apply', async tx => {
+    const zone = await zoneHeld(tx, ctx, zoneId)
+    const [plan] = await locking(
+      tx
+        .select()
+        .from(dnsPlans)
+        .where(and(eq(dnsPlans.id, input.plan_id), eq(dnsPlans.zoneId, zoneId))),
+    )
+    if (!plan) throw notFound('plan of this zone')
+    const now = ctx.hub.clock.now()
+    refuseUnlessOpen(plan, planStatus(plan, zone, now), input.hash)
+    const allowed = allowing(plan.blocked, input, { plan_id: plan.id })
+    await tx.update(dnsPlans).set({ appliedAt: now, allowed }).where(eq(dnsPlans.id, plan.id))
+    const made = await changeZone(tx, ctx, zone, (plan.edits ?? []).map(wantedOfEdit).map(unlocking), {
+      source: plan.source,
+      origin: plan.origin,
+      note: input.note || plan.note || null,
+      planId: plan.id,
+    })
+    const done = { serial: made.zone.serial, ...countsOf(made.changes) }
+    const { action, job } = await startAction(tx, ctx, applyAction, {
+      resources: [{ type: 'zone', id: zone.id }],
+      input: { plan_id: plan.id },
+      result: { plan_id: plan.id, ...done },
+    })
+    return {
+      result: action,
+      target: [target('plan', { id: plan.id }), zoneTarget(zone)],
+      before: { serial: zone.serial },
+      after: { ...done, allowed },
+      reason: input.note || plan.note || null,
+      events: made.events,
+      wakes: made.wakes,
+      jobs: [...made.jobs, job],
+    }
+  })
+}
+
+/** @throws Problem 409 */
+function refuseUnlessOpen(plan: PlanRow, status: ReturnType<typeof planStatus>, hash: string): void {
+  if (status === 'applied') throw conflict('The plan was applied already.')
+  if (status === 'expired')
+    throw new Problem('plan_expired', 'The plan is older than 15 minutes. Make it anew and look at it again.')
+  if (status === 'stale')
+    throw new Problem('plan_stale', 'The zone has changed since the plan was made. Make it anew and look at it again.')
+  if (plan.hash !== hash)
+    throw invalid([{ pointer: '#/hash', code: 'not_allowed', detail: 'must be the hash of the plan, as it was shown with it.' }])
+}
+
+/** What is left to do once the zone here is changed. */
+export const applyAction: ActionKind<{ plan_id: string }> = {
+  type: 'zone.apply',
+  area: 'dns',
+  audit: 'dns.plan.apply',
+  cancellable: false,
+  resumable: true,
+  concurrency: 4,
+  leaseMs: 60_000,
+  run:
+    async (_, { result }) =>
+    () =>
+      Promise.resolve({ result: { done: result } }),
+}

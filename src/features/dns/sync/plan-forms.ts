@@ -1,0 +1,68 @@
+import { rdataOfText, textOf } from '../../../core/dns/rdata'
+import type { Op, ProviderRrset, RrsetOptions } from '../providers/provider'
+import { valueOfRdata } from '../record-values'
+import type { WantedRrset, WantedValue } from '../rrset-rules'
+
+/** An rrset in a plan, its values as text with absolute names. */
+export interface PlannedForm {
+  /** Seconds. */
+  ttl: number
+  values: string[]
+  options?: RrsetOptions
+}
+
+/** One step of a plan as it is kept and shown. */
+export interface PlannedOp {
+  action: Op['action']
+  name: string
+  type: string
+  before: PlannedForm | null
+  after: PlannedForm | null
+}
+
+/** What a plan would do in one place. */
+export interface PlannedTarget {
+  /** Null where it is the zone as it is kept here. */
+  target_id: string | null
+  provider_id: string
+  /** Of the last reading, which the plan was worked out from; null for what is kept here. */
+  observed_hash: string | null
+  /** Over all of its steps, as {@link opsHash} tells them. */
+  ops_hash: string
+  op_count: number
+  /** The first ones. */
+  ops: PlannedOp[]
+}
+
+/** Steps that a plan keeps and shows of each target. */
+export const mostOpsShown = 1000
+
+export const plannedForm = ({ ttl, type, values, options }: ProviderRrset): PlannedForm => ({
+  ttl,
+  values: values.map(value => textOf(type, value)),
+  ...(options && { options }),
+})
+
+export const plannedOp = ({ action, name, type, before, after }: Op): PlannedOp => ({
+  action,
+  name,
+  type,
+  before: before && plannedForm(before),
+  after: after && plannedForm(after),
+})
+
+/** An edit of a zone in a form that JSON can hold: values as text, with what else an edit says of an rrset as it is. */
+export type KeptEdit = Omit<WantedRrset, 'values'> & { values: Pick<WantedValue, 'content' | 'keep' | 'pointer'>[] }
+
+export const keptEdit = (wanted: WantedRrset): KeptEdit => ({
+  ...wanted,
+  values: wanted.values.map(({ content, keep, pointer }) => ({ content, ...(keep && { keep }), pointer })),
+})
+
+export const wantedOfEdit = (edit: KeptEdit): WantedRrset => ({
+  ...edit,
+  values: edit.values.map(({ content, ...rest }) => ({
+    ...valueOfRdata(edit.type, rdataOfText(edit.type, content, null)),
+    ...rest,
+  })),
+})
