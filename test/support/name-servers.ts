@@ -12,7 +12,7 @@ export interface OtherServer {
 
 /** Starts BIND with a zone. @param name without the dot at its end */
 export const startBind = (name: string, zoneFile: string): Promise<OtherServer> =>
-  start(name, zoneFile, (folder, port) => {
+  startServer(name, zoneFile, (folder, port) => {
     const text = `options {
       directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key";
       listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
@@ -26,7 +26,7 @@ export const startBind = (name: string, zoneFile: string): Promise<OtherServer> 
 
 /** Starts Knot with a zone. */
 export const startKnot = (name: string, zoneFile: string): Promise<OtherServer> =>
-  start(name, zoneFile, (folder, port) => {
+  startServer(name, zoneFile, (folder, port) => {
     const text = `server:
     rundir: "${folder}"
     listen: [ "127.0.0.1@${port}" ]
@@ -42,7 +42,15 @@ zone:
     return ['/usr/sbin/knotd', '-c', join(folder, 'knot.conf')]
   })
 
-async function start(name: string, zoneFile: string, prepare: (folder: string, port: number) => string[]): Promise<OtherServer> {
+/**
+ * Starts a server in a folder of its own on a free port, and waits until it answers for the zone.
+ * @param prepare writes its configuration beside the file `zone`, and gives the command
+ */
+export async function startServer(
+  name: string,
+  zoneFile: string,
+  prepare: (folder: string, port: number) => string[],
+): Promise<OtherServer> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-dns-'))
   chmodSync(folder, 0o777)
   mkdirSync(join(folder, 'db'))

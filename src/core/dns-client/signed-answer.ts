@@ -36,7 +36,7 @@ const reasons: Record<number, string> = {
   [RCODE.SERVFAIL]: 'it failed',
   [RCODE.NXDOMAIN]: 'it does not know the name',
   [RCODE.NOTIMP]: 'it does not do this',
-  [RCODE.REFUSED]: 'it has no such zone, or does not allow this',
+  [RCODE.REFUSED]: 'it has no such zone, or does not allow this or what would become of it',
   [RCODE.NOTAUTH]: 'it is not responsible for the zone, or does not allow this',
   [RCODE.NOTZONE]: 'a name is outside of the zone',
 }

@@ -1,12 +1,14 @@
 import { createHmac, timingSafeEqual, type Hmac } from 'node:crypto'
-import { DnsFormatError } from './format-error'
+import { DnsFormatError, ofField } from './format-error'
 import { CLASS } from './message'
-import { lowerName, sameName, wireLength } from './name'
+import { lowerName, parseName, sameName, wireLength } from './name'
+import { base64Octets } from './octets'
 import { TSIG_CODE, type TsigRecord } from './tsig-record'
 import { WireWriter } from './wire-writer'
 
 /** The algorithms of RFC 8945 6 that are made with SHA, and HMAC-MD5, which some routers have alone. */
-export type TsigAlgorithm = 'hmac-sha1' | 'hmac-sha224' | 'hmac-sha256' | 'hmac-sha384' | 'hmac-sha512' | 'hmac-md5'
+export const tsigAlgorithms = ['hmac-sha1', 'hmac-sha224', 'hmac-sha256', 'hmac-sha384', 'hmac-sha512', 'hmac-md5'] as const
+export type TsigAlgorithm = (typeof tsigAlgorithms)[number]
 
 export interface TsigKey {
   /** An absolute name. */
@@ -17,6 +19,18 @@ export interface TsigKey {
    * HMAC-MD5 must not be used (RFC 8945 6), so a key that has it neither signs nor verifies unless its owner said so here.
    */
   readonly allowMd5?: boolean
+}
+
+/**
+ * A key as people write it. Whoever names HMAC-MD5 is taken to want it.
+ * @param secret in base64
+ * @throws DnsFormatError of the field `name` or `secret`
+ */
+export function readTsigKey(key: { name: string; algorithm: TsigAlgorithm; secret: string }): TsigKey {
+  const name = ofField('name', 'RFC 8945 4.2', () => lowerName(parseName(key.name, '.')))
+  const secret = ofField('secret', 'RFC 4648 4', () => base64Octets(key.secret.trim()))
+  if (secret.length === 0) throw new DnsFormatError('must not be empty', 'secret', 'RFC 8945 4.2')
+  return { name, algorithm: key.algorithm, secret, allowMd5: key.algorithm === 'hmac-md5' }
 }
 
 /** Errors of TSIG (RFC 8945 3), as codes in its own field; the message's rcode is NOTAUTH. */

@@ -17,5 +17,7 @@ export function sameValues(type: string, a: readonly Uint8Array[], b: readonly U
 /** By name and type: what one step of a plan is about. */
 export const stepKey = ({ name, type }: { name: string; type: string }): string => `${name} ${type}`
 
-const sortedKeys = (type: string, values: readonly Uint8Array[]): string[] =>
-  values.map(value => Buffer.from(canonicalRdata(type, value)).toString('latin1')).sort()
+const sortedKeys = (type: string, values: readonly Uint8Array[]): string[] => values.map(value => valueKey(type, value)).sort()
+
+/** Equal for values that are equal. */
+export const valueKey = (type: string, value: Uint8Array): string => Buffer.from(canonicalRdata(type, value)).toString('latin1')

@@ -1,0 +1,290 @@
+import { ask } from '../../../core/dns-client/ask'
+import { AskFailed } from '../../../core/dns-client/failure'
+import type { NameServerAsked } from '../../../core/dns-client/server'
+import { refusal } from '../../../core/dns-client/signed-answer'
+import { askSoa, type SoaAnswer } from '../../../core/dns-client/soa'
+import { transferZone } from '../../../core/dns-client/transfer'
+import { wireLength } from '../../../core/dns/name'
+import { MESSAGE_MAX } from '../../../core/dns/message-encode'
+import { RCODE } from '../../../core/dns/message'
+import { TTL_MAX } from '../../../core/dns/ttl'
+import { tsigLength, type TsigKey } from '../../../core/dns/tsig'
+import { updateMessage, type Prerequisite, type UpdateStep } from '../../../core/dns/update'
+import { EgressRefused } from '../../../core/net/egress'
+import { originOf } from '../zone-names'
+import {
+  ProviderError,
+  type Caps,
+  type DnsProvider,
+  type Op,
+  type OpResult,
+  type ProviderCheck,
+  type ProviderFailure,
+  type ProviderRrset,
+  type ProviderZone,
+  type Snapshot,
+  type Surroundings,
+  type Unfit,
+} from './provider'
+import { batchesOf, isApexNs, rrsetOctets, updateOf } from './rfc2136-steps'
+import { sameValues, stepKey } from './same-rrset'
+import { readTransfer } from './zone-transfer'
+
+/** Where a server is, and the keys it is spoken to with. */
+export interface UpdatedServerSettings {
+  host: string
+  port: number
+  key: TsigKey
+  transferKey: TsigKey
+  /** Zones to list, without the dot at the end. */
+  zones: string[] | null
+}
+
+// As many as a process can compare, and longer than any server needs for them.
+const transferLimits = { records: 500_000, octets: 64 * 1024 * 1024, timeoutMs: 120_000 }
+/** How long an update may take, in milliseconds: servers that sign do so before they answer. */
+const updateMs = 30_000
+/** Octets of an rrset that can become another one as long. */
+const rrsetMost = MESSAGE_MAX / 2 - 1024
+/** Zones that a check looks at. */
+const checkedMost = 10
+
+/** What every server does that takes dynamic updates. */
+export const updateCaps: Caps = {
+  unit: 'rrset',
+  atomic: 'batch',
+  cas: 'prerequisite',
+  unsupported: new Set(['ALIAS']),
+  ttl: { min: 0, max: TTL_MAX },
+  batchOps: 1000,
+  rechunksTxt: false,
+  alias: 'expand',
+  apexNs: 'rw',
+}
+
+/** A name server that is changed by dynamic updates and read by transfers. */
+export class UpdatedServer implements DnsProvider {
+  readonly caps = updateCaps
+  readonly listZones?: () => Promise<ProviderZone[]>
+
+  constructor(
+    readonly settings: UpdatedServerSettings,
+    readonly around: Surroundings,
+  ) {
+    const { zones } = settings
+    if (zones) this.listZones = () => this.#listed(zones)
+  }
+
+  async check(): Promise<ProviderCheck> {
+    const { host, port, zones } = this.settings
+    if (zones === null || zones.length === 0) {
+      await this.#reached()
+      const warnings = ['What the key may do is seen only where the settings name `zones`.']
+      return { detail: `A name server answers at ${host}, port ${port}.`, warnings }
+    }
+    const warnings: string[] = []
+    const looked = zones.slice(0, checkedMost)
+    for (const name of looked) warnings.push(...(await this.#objections(name)).map(one => `${name}: ${one}`))
+    const named = looked.length < zones.length ? `the first ${looked.length} zones` : looked.join(', ')
+    return { detail: `A name server answers at ${host}, port ${port}. Looked at: ${named}.`, warnings }
+  }
+
+  async findZone(name: string): Promise<ProviderZone | null> {
+    const { serial } = await this.#soa(name)
+    return serial === null ? null : { name, ref: null }
+  }
+
+  async read({ name }: ProviderZone): Promise<Snapshot> {
+    const server = await this.#server(this.settings.transferKey)
+    try {
+      return await readTransfer(server, name, transferLimits)
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      throw error.failure === 'refused' ? await this.#refused(name, error.rcode!) : failed(error)
+    }
+  }
+
+  async readSerial({ name }: ProviderZone): Promise<number> {
+    const { serial } = await this.#soa(name)
+    if (serial === null) throw notThere(name)
+    return serial
+  }
+
+  unfit(rrset: ProviderRrset): Unfit[] {
+    const { name, type } = rrset
+    if (updateCaps.unsupported.has(type)) return [{ name, type, detail: `${type} is known to no name server.` }]
+    // What was and what is to be are in one message.
+    if (rrsetOctets(rrset) > rrsetMost) return [{ name, type, detail: 'It is too long for a message to change it.' }]
+    return []
+  }
+
+  async apply({ name }: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
+    const { batches, tooLong } = batchesOf(ops, this.#roomFor(name))
+    const impossible = new Map<Op, string>(tooLong.map(op => [op, 'It is too long for a message to change it.']))
+    for (const op of ops)
+      if (isApexNs(op) && op.after === null) impossible.set(op, 'The apex has to keep an NS (RFC 2136 3.4.2.4).')
+    if (impossible.size > 0)
+      return ops.map(op => (impossible.has(op) ? told(op, 'refused', impossible.get(op)) : told(op, 'left')))
+
+    const results = new Map<string, OpResult>()
+    for (const batch of batches) {
+      const some = await this.#sent(name, batch, results.size > 0)
+      for (const one of some) results.set(stepKey(one), one)
+      if (some.some(one => one.outcome !== 'done')) break
+    }
+    return ops.map(op => results.get(stepKey(op)) ?? told(op, 'left'))
+  }
+
+  /** @param begun whether steps before these were done, so that nothing may be thrown any more */
+  async #sent(zoneName: string, batch: Op[], begun: boolean): Promise<OpResult[]> {
+    const { prerequisites, steps } = updateOf(zoneName, batch)
+    let rcode: number
+    try {
+      rcode = await this.#update(zoneName, prerequisites, steps)
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      const happened = error.sent && error.failure !== 'bad_key' && !isRefusal(error.rcode)
+      if (happened) return batch.map(op => told(op, 'unknown', error.message))
+      if (!begun) throw error.failure === 'refused' ? await this.#refused(zoneName, error.rcode!) : failed(error)
+      return batch.map(op => told(op, error.sent ? 'refused' : 'left', error.message))
+    }
+    if (rcode === RCODE.NOERROR) return batch.map(op => told(op, 'done'))
+    if (stale.has(rcode)) return await this.#staleOnes(zoneName, batch)
+    if (!isRefusal(rcode)) return batch.map(op => told(op, 'unknown', refusal(rcode)))
+    if (!begun) throw await this.#refused(zoneName, rcode)
+    return batch.map(op => told(op, 'refused', refusal(rcode)))
+  }
+
+  /** The server does not tell which prerequisite failed, so the zone is read to see. */
+  async #staleOnes(zoneName: string, batch: Op[]): Promise<OpResult[]> {
+    const detail = 'It is not at the server as it was read.'
+    const others = 'Something else of the same message is not at the server as it was read.'
+    let now: Map<string, ProviderRrset>
+    try {
+      const { rrsets } = await this.read({ name: zoneName, ref: null })
+      now = new Map(rrsets.map(one => [stepKey(one), one]))
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      return batch.map(op => told(op, 'stale', detail))
+    }
+    const moved = batch.filter(op => !sameValues(op.type, now.get(stepKey(op))?.values ?? [], op.before?.values ?? []))
+    const culprits = new Set(moved.length > 0 ? moved : batch)
+    return batch.map(op => (culprits.has(op) ? told(op, 'stale', detail) : told(op, 'left', others)))
+  }
+
+  /** @throws AskFailed */
+  async #update(zoneName: string, prerequisites: Prerequisite[], steps: UpdateStep[]): Promise<number> {
+    const server = await this.#server(this.settings.key)
+    const message = updateMessage(0, originOf(zoneName), prerequisites, steps)
+    const { rcode } = await ask(server, message, { by: 'tcp', timeoutMs: updateMs })
+    return rcode
+  }
+
+  /** Servers say the same of zones that they do not have and of what they do not allow. */
+  async #refused(zoneName: string, rcode: number): Promise<ProviderError> {
+    if (!(await this.findZone(zoneName))) return notThere(zoneName)
+    return new ProviderError('refused', refusal(rcode))
+  }
+
+  /** Octets of a message that are left for records. */
+  #roomFor(zoneName: string): number {
+    const header = 12
+    const question = wireLength(originOf(zoneName)) + 4
+    return MESSAGE_MAX - header - question - tsigLength(this.settings.key)
+  }
+
+  async #listed(zones: string[]): Promise<ProviderZone[]> {
+    const found: ProviderZone[] = []
+    for (const name of zones) {
+      const zone = await this.findZone(name)
+      if (zone) found.push(zone)
+    }
+    return found
+  }
+
+  /** Any answer but one about the key will do: whether it is responsible for the root is of no interest. */
+  async #reached(): Promise<void> {
+    const server = await this.#server(this.settings.key)
+    try {
+      await askSoa(server, '.')
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      if (error.failure !== 'refused') throw failed(error)
+    }
+  }
+
+  /** What will not work with a zone. */
+  async #objections(name: string): Promise<string[]> {
+    if (!(await this.findZone(name))) return ['the server does not answer for this zone.']
+    const objections: string[] = []
+    try {
+      const server = await this.#server(this.settings.transferKey)
+      // The first message says whether it will come.
+      for await (const _ of transferZone(server, originOf(name), transferLimits)) break
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      objections.push(`it cannot be transferred. ${error.message}`)
+    }
+    try {
+      // Without prerequisites and changes it is only looked at whether it is allowed.
+      const rcode = await this.#update(name, [], [])
+      if (rcode !== RCODE.NOERROR) objections.push(`it cannot be changed. ${refusal(rcode)}`)
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      objections.push(`it cannot be changed. ${error.message}`)
+    }
+    return objections
+  }
+
+  async #soa(name: string): Promise<SoaAnswer> {
+    const server = await this.#server(this.settings.key)
+    try {
+      return await askSoa(server, originOf(name))
+    } catch (error) {
+      if (!(error instanceof AskFailed)) throw error
+      // Servers that sign no refusals: the zone is not there.
+      if (error.failure === 'refused' && error.rcode !== null && isRefusal(error.rcode))
+        return { serial: null, rcode: error.rcode }
+      throw failed(error)
+    }
+  }
+
+  /** Looked up and vetted anew for each connection. @throws ProviderError `unreachable` */
+  async #server(key: TsigKey): Promise<NameServerAsked> {
+    const { host, port } = this.settings
+    try {
+      return { at: await this.around.vet(host, port), key, now: () => this.around.clock.now() }
+    } catch (error) {
+      if (error instanceof EgressRefused) throw new ProviderError('unreachable', error.message)
+      throw error
+    }
+  }
+}
+
+/** A prerequisite that does not hold (RFC 2136 3.2). */
+const stale = new Set<number>([RCODE.NXDOMAIN, RCODE.YXDOMAIN, RCODE.YXRRSET, RCODE.NXRRSET])
+/** Answers after which nothing happened. SERVFAIL may come after something did. */
+const refusals = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP, RCODE.REFUSED, RCODE.NOTAUTH, RCODE.NOTZONE])
+const isRefusal = (rcode: number | null): boolean => rcode !== null && refusals.has(rcode)
+
+const told = (op: Op, outcome: OpResult['outcome'], detail?: string): OpResult => ({
+  name: op.name,
+  type: op.type,
+  outcome,
+  ...(detail !== undefined && { detail }),
+})
+
+const failures: Record<AskFailed['failure'], ProviderFailure> = {
+  unreachable: 'unreachable',
+  timeout: 'timeout',
+  closed: 'unreachable',
+  invalid_answer: 'invalid_answer',
+  unsigned: 'invalid_answer',
+  bad_key: 'unauthorized',
+  refused: 'refused',
+  incomplete: 'incomplete',
+  too_large: 'incomplete',
+}
+
+const failed = (error: AskFailed): ProviderError => new ProviderError(failures[error.failure], error.message)
+const notThere = (name: string) => new ProviderError('zone_not_found', `The server does not answer for the zone ${name}.`)

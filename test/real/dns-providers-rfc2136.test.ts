@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
+import type { DnsProvider, Op, ProviderRrset } from '../../src/features/dns/providers/provider'
+import { rfc2136 } from '../../src/features/dns/providers/rfc2136'
+import { sameRrset } from '../../src/features/dns/providers/same-rrset'
+import type { OtherServer } from '../support/name-servers'
+import { loopbackSurroundings } from '../support/surroundings'
+import { startUpdatableBind, startUpdatableKnot } from '../support/update-servers'
+
+const key = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 5).toString('base64') }
+const zone = { name: 'z.test', ref: null }
+const file = `$ORIGIN z.test.
+$TTL 3600
+@ SOA ns1 hostmaster 1 3600 600 86400 300
+@ NS ns1
+ns1 A 192.0.2.53
+www 300 A 192.0.2.1
+www 300 A 192.0.2.2
+txt TXT "a;b\\"c\\\\d"
+`
+const starts = { BIND: startUpdatableBind, Knot: startUpdatableKnot }
+type Which = keyof typeof starts
+const every = Object.keys(starts) as Which[]
+
+const providerAt = (port: number, more: object = {}): DnsProvider =>
+  rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, loopbackSurroundings)
+const rrset = (name: string, type: string, ttl: number, ...contents: string[]): ProviderRrset => ({
+  name,
+  type,
+  ttl,
+  values: contents.map(one => rdataOfContent(type, one, 'z.test.')),
+})
+const op = (before: ProviderRrset | null, after: ProviderRrset | null): Op => {
+  const { name, type } = (after ?? before)!
+  return { action: before ? (after ? 'update' : 'delete') : 'create', name, type, before, after }
+}
+const text = ({ name, type, ttl, values }: ProviderRrset) =>
+  `${name} ${ttl} ${type} ${values
+    .map(one => textOf(type, one))
+    .sort()
+    .join(', ')}`
+
+async function nsupdate(port: number, ...lines: string[]): Promise<void> {
+  const run = Bun.spawn(['nsupdate', '-y', `${key.algorithm}:${key.name}:${key.secret}`], { stdin: 'pipe', stderr: 'pipe' })
+  run.stdin.write([`server 127.0.0.1 ${port}`, 'zone z.test', ...lines, 'send', ''].join('\n'))
+  await run.stdin.end()
+  expect([await run.exited, await new Response(run.stderr).text()]).toEqual([0, ''])
+}
+
+describe.each(every)('%s', which => {
+  let server: OtherServer
+  let provider: DnsProvider
+  beforeAll(async () => {
+    server = await starts[which]('z.test', file, { key })
+    provider = providerAt(server.port)
+  }, 60_000)
+  afterAll(() => server?.stop())
+
+  const all = async () => (await provider.read(zone)).rrsets
+  const at = async (name: string, type: string) => (await all()).find(one => one.name === name && one.type === type) ?? null
+  const outcomes = async (...ops: Op[]) => (await provider.apply(zone, ops)).map(one => `${one.name} ${one.type} ${one.outcome}`)
+
+  test('is checked, with the zones it is to have', async () => {
+    const { warnings } = await providerAt(server.port, { zones: ['z.test', 'none.test'] }).check()
+    expect(warnings).toEqual(['none.test: the server does not answer for this zone.'])
+    expect(await provider.findZone('z.test')).toEqual(zone)
+    expect(await provider.findZone('none.test')).toBeNull()
+    const missing = { name: 'none.test', ref: null }
+    await expect(provider.read(missing)).rejects.toMatchObject({ failure: 'zone_not_found' })
+    await expect(provider.readSerial!(missing)).rejects.toMatchObject({ failure: 'zone_not_found' })
+    await expect(provider.apply(missing, [op(null, rrset('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
+      failure: 'zone_not_found',
+    })
+  })
+
+  test('is read as its file has it', async () => {
+    expect((await all()).map(text).sort()).toEqual([
+      '@ 3600 NS ns1.z.test.',
+      'ns1 3600 A 192.0.2.53',
+      'txt 3600 TXT "a;b\\"c\\\\d"',
+      'www 300 A 192.0.2.1, 192.0.2.2',
+    ])
+  })
+
+  test('moves its serial with each change, and not with an update that asks for none', async () => {
+    const serial = () => provider.readSerial!(zone)
+    const before = await serial()
+    await providerAt(server.port, { zones: ['z.test'] }).check()
+    expect(await serial()).toBe(before)
+    expect(await outcomes(op(null, rrset('s', 'A', 60, '192.0.2.1')))).toEqual(['s A done'])
+    expect(await serial()).toBeGreaterThan(before)
+  })
+
+  test('changes a TTL, and a CNAME into something else and back', async () => {
+    const www = (await at('www', 'A'))!
+    expect(await outcomes(op(www, { ...www, ttl: 77 }))).toEqual(['www A done'])
+    expect(await at('www', 'A')).toMatchObject({ ttl: 77 })
+    const cname = rrset('www', 'CNAME', 60, 'ns1')
+    expect(await outcomes(op(null, cname), op(www, null))).toEqual(['www CNAME done', 'www A done'])
+    expect([await at('www', 'A'), sameRrset(await at('www', 'CNAME'), cname)]).toEqual([null, true])
+    expect(await outcomes(op(cname, null), op(null, www))).toEqual(['www CNAME done', 'www A done'])
+    expect([sameRrset(await at('www', 'A'), www), await at('www', 'CNAME')]).toEqual([true, null])
+  })
+
+  test('replaces the NS of the apex, and keeps one', async () => {
+    const ns = (await at('@', 'NS'))!
+    const others = rrset('@', 'NS', 60, 'ns2', 'ns3')
+    const glue = ['ns2', 'ns3'].map(name => op(null, rrset(name, 'A', 60, '192.0.2.54')))
+    expect(await outcomes(op(ns, others), ...glue)).toEqual(['@ NS done', 'ns2 A done', 'ns3 A done'])
+    expect(text((await at('@', 'NS'))!)).toBe('@ 60 NS ns2.z.test., ns3.z.test.')
+    expect(await outcomes(op(others, null))).toEqual(['@ NS refused'])
+    expect(await outcomes(op(others, ns))).toEqual(['@ NS done'])
+    expect(sameRrset(await at('@', 'NS'), ns)).toBe(true)
+  })
+
+  test('does not overwrite what somebody else changed', async () => {
+    const read = rrset('drift', 'A', 60, '192.0.2.1')
+    await outcomes(op(null, read))
+    const serial = await provider.readSerial!(zone)
+    await nsupdate(server.port, 'update delete drift.z.test. A', 'update add drift.z.test. 60 A 203.0.113.9')
+    expect(await provider.readSerial!(zone)).not.toBe(serial)
+    const elsewhere = op(null, rrset('elsewhere', 'A', 60, '192.0.2.1'))
+    expect(await outcomes(op(read, rrset('drift', 'A', 60, '192.0.2.2')), elsewhere)).toEqual([
+      'drift A stale',
+      'elsewhere A left',
+    ])
+    expect(await outcomes(op(read, null))).toEqual(['drift A stale'])
+    expect(await outcomes(op(null, read))).toEqual(['drift A stale'])
+    expect([text((await at('drift', 'A'))!), await at('elsewhere', 'A')]).toEqual(['drift 60 A 203.0.113.9', null])
+  })
+
+  test('never passes over what is not allowed beside a CNAME', async () => {
+    await nsupdate(server.port, 'update add alias.z.test. 60 CNAME www.z.test.', 'update add taken.z.test. 60 A 192.0.2.1')
+    expect(await outcomes(op(null, rrset('alias', 'A', 60, '192.0.2.1')))).toEqual(['alias A stale'])
+    expect(await outcomes(op(null, rrset('taken', 'CNAME', 60, 'www')))).toEqual(['taken CNAME stale'])
+  })
+
+  test('refuses what its checks do not let through, and nothing happens', async () => {
+    const before = await provider.readSerial!(zone)
+    const outside = op(null, { ...rrset('a', 'A', 60, '192.0.2.1'), name: 'a.b.c' })
+    const wrong = { ...outside, after: { ...outside.after!, values: [new Uint8Array(3)] } }
+    await expect(provider.apply(zone, [wrong])).rejects.toMatchObject({ name: 'ProviderError' })
+    expect(await provider.readSerial!(zone)).toBe(before)
+  })
+
+  test('takes more than one message, and gives all of it back', async () => {
+    const many = Array.from({ length: 1500 }, (_, n) => op(null, rrset(`many${n}`, 'TXT', 60, `${n} `.repeat(20))))
+    expect(new Set((await provider.apply(zone, many)).map(one => one.outcome))).toEqual(new Set(['done']))
+    const there = new Map((await all()).map(one => [one.name, one]))
+    expect(many.filter(one => !sameRrset(there.get(one.name) ?? null, one.after))).toEqual([])
+    expect(
+      new Set(
+        (
+          await provider.apply(
+            zone,
+            many.map(one => op(one.after, null)),
+          )
+        ).map(one => one.outcome),
+      ),
+    ).toEqual(new Set(['done']))
+    expect((await all()).some(one => one.name.startsWith('many'))).toBe(false)
+  })
+
+  test('does not accept another key', async () => {
+    const wrong = providerAt(server.port, { key_secret: Buffer.alloc(32).toString('base64') })
+    const unknown = providerAt(server.port, { key_name: 'unknown' })
+    for (const other of [wrong, unknown]) {
+      await expect(other.read(zone)).rejects.toMatchObject({ failure: 'unauthorized' })
+      await expect(other.apply(zone, [op(null, rrset('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
+        failure: 'unauthorized',
+      })
+    }
+  })
+})
+
+describe.each(every)('%s that signs the zone', which => {
+  let server: OtherServer
+  let provider: DnsProvider
+  beforeAll(async () => {
+    server = await starts[which]('z.test', file, { key, signed: true })
+    provider = providerAt(server.port)
+  }, 60_000)
+  afterAll(() => server?.stop())
+
+  test('shows its records, and none of those it signs with', async () => {
+    const digged = async () => {
+      const args = ['@127.0.0.1', '-p', String(server.port), '-y', `${key.algorithm}:${key.name}:${key.secret}`, 'z.test', 'AXFR']
+      const run = Bun.spawn(['dig', '+onesoa', ...args], { stdout: 'pipe' })
+      const text = await new Response(run.stdout).text()
+      return [...text.matchAll(/^\S+\s+\d+\s+IN\s+(\S+)/gm)].map(([, type]) => type)
+    }
+    for (let tries = 0; tries < 200 && !(await digged()).includes('RRSIG'); tries++) await Bun.sleep(50)
+    expect(await digged()).toContain('DNSKEY')
+    const names = async () => (await provider.read(zone)).rrsets.map(one => `${one.name} ${one.type}`).sort()
+    expect(await names()).toEqual(['@ NS', 'ns1 A', 'txt TXT', 'www A'])
+    const [done] = await provider.apply(zone, [op(null, rrset('new', 'A', 60, '192.0.2.9'))])
+    expect(done!.outcome).toBe('done')
+    expect(await names()).toEqual(['@ NS', 'new A', 'ns1 A', 'txt TXT', 'www A'])
+  }, 60_000)
+})
