@@ -4,7 +4,7 @@ import type { DnsProvider, Op, ProviderRrset } from '../../src/features/dns/prov
 import { rfc2136 } from '../../src/features/dns/providers/rfc2136'
 import { sameRrset } from '../../src/features/dns/providers/same-rrset'
 import type { OtherServer } from '../support/name-servers'
-import { loopbackSurroundings } from '../support/surroundings'
+import { surroundings } from '../support/surroundings'
 import { startUpdatableBind, startUpdatableKnot } from '../support/update-servers'
 
 const key = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 5).toString('base64') }
@@ -23,7 +23,7 @@ type Which = keyof typeof starts
 const every = Object.keys(starts) as Which[]
 
 const providerAt = (port: number, more: object = {}): DnsProvider =>
-  rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, loopbackSurroundings)
+  rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, surroundings())
 const rrset = (name: string, type: string, ttl: number, ...contents: string[]): ProviderRrset => ({
   name,
   type,

@@ -1,14 +1,17 @@
 import { systemClock } from '../../src/core/clock'
 import { openLog } from '../../src/core/log'
 import { createEgress } from '../../src/core/net/egress'
+import { guardedFetch, type FetchLimits } from '../../src/core/net/guarded-fetch'
 import type { Surroundings } from '../../src/features/dns/providers/provider'
 
-const egress = createEgress({ ownListeners: () => [] })
-
-/** A world in which providers may dial servers of this machine, and that has no HTTP. */
-export const loopbackSurroundings: Surroundings = {
-  clock: systemClock,
-  log: openLog('silent'),
-  request: () => Promise.reject(new Error('nothing of this is HTTP')),
-  vet: (host, port) => egress.vetHost(host, port, { allowPrivate: true, allowRanges: [], requireHttps: false }),
+/** The world as an adapter sees it, open to this machine. @param tighter limits that win over the adapter's own */
+export function surroundings(tighter: FetchLimits = {}): Surroundings {
+  const egress = createEgress({ ownListeners: () => [] })
+  const policy = { allowPrivate: true, allowRanges: [], requireHttps: false }
+  return {
+    clock: systemClock,
+    log: openLog('silent'),
+    request: (request, limits = {}) => guardedFetch(request, { egress, policy, limits: { ...limits, ...tighter } }),
+    vet: (host, port) => egress.vetHost(host, port, policy),
+  }
 }

@@ -7,7 +7,7 @@ import {
   type Script,
   type ScriptedServer,
 } from '../../../../test/support/scripted-server'
-import { loopbackSurroundings as around } from '../../../../test/support/surroundings'
+import { surroundings } from '../../../../test/support/surroundings'
 import { systemClock } from '../../../core/clock'
 import { message, OPCODE, RCODE, type ResourceRecord } from '../../../core/dns/message'
 import { encodeMessage } from '../../../core/dns/message-encode'
@@ -20,6 +20,7 @@ import { rfc2136 } from './rfc2136'
 
 const secret = Buffer.from('a secret that both of them know!')
 const key: TsigKey = { name: 'key.', algorithm: 'hmac-sha256', secret }
+const around = surroundings()
 const settings = { host: '127.0.0.1', key_name: 'key', key_secret: secret.toString('base64') }
 const zone = { name: 'z.test', ref: null }
 
