@@ -1,3 +1,4 @@
+import { rdataOfTxt, txtValue } from '../../../core/dns/rdata'
 import { canonicalRdata } from '../../../core/dns/rdata-names'
 import type { ProviderRrset } from './provider'
 
@@ -16,6 +17,10 @@ export function sameValues(type: string, a: readonly Uint8Array[], b: readonly U
 
 /** By name and type: what one step of a plan is about. */
 export const stepKey = ({ name, type }: { name: string; type: string }): string => `${name} ${type}`
+
+/** Rdata of TXT with its strings cut in the one way, for comparing with a provider that cuts them itself. */
+export const rechunked = (type: string, value: Uint8Array): Uint8Array =>
+  type === 'TXT' || type === 'SPF' ? rdataOfTxt(txtValue(value)) : value
 
 const sortedKeys = (type: string, values: readonly Uint8Array[]): string[] => values.map(value => valueKey(type, value)).sort()
 

@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../../core/crypto'
 import { compareOctets } from '../../../core/dns/octets'
-import { rdataOfTxt, txtValue } from '../../../core/dns/rdata'
 import { canonicalRdata } from '../../../core/dns/rdata-names'
 import type { Caps, ProviderRrset } from '../providers/provider'
+import { rechunked } from '../providers/same-rrset'
 
 /** What of a provider's abilities decides which rrsets are alike there. */
 export type Comparison = Pick<Caps, 'ttl' | 'rechunksTxt'>
@@ -40,9 +40,6 @@ export function alike(one: string | null, other: string | null): boolean {
 export function ttlKept(ttl: number, { ttl: allowed }: Pick<Caps, 'ttl'>): number {
   return ttl === allowed.auto ? ttl : Math.min(allowed.max, Math.max(allowed.min, ttl))
 }
-
-const rechunked = (type: string, value: Uint8Array): Uint8Array =>
-  type === 'TXT' || type === 'SPF' ? rdataOfTxt(txtValue(value)) : value
 
 function lengthOf(value: Uint8Array): Uint8Array {
   const octets = Buffer.alloc(4)
