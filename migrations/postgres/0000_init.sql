@@ -545,6 +545,20 @@ CREATE TABLE "webhook_paces" (
 	"begun" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_alias_addresses" (
+	"rrset_id" text collate "C" PRIMARY KEY NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"target" text collate "C" NOT NULL,
+	"ipv4" text NOT NULL,
+	"ipv6" text NOT NULL,
+	"ttl" bigint NOT NULL,
+	"highest_ttl" bigint NOT NULL,
+	"ttl_since" bigint NOT NULL,
+	"failures" bigint NOT NULL,
+	"looked_up_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "dns_changeset_rrsets" (
 	"zone_id" text collate "C" NOT NULL,
 	"version" bigint NOT NULL,
@@ -622,6 +636,7 @@ ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webh
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_alias_addresses" ADD CONSTRAINT "dns_alias_addresses_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
@@ -699,6 +714,7 @@ CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("w
 CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","turn") WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");--> statement-breakpoint
+CREATE INDEX "dns_alias_addresses_zone" ON "dns_alias_addresses" USING btree ("zone_id","name");--> statement-breakpoint
 CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
 CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint

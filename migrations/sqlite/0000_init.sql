@@ -646,6 +646,22 @@ CREATE TABLE `webhook_paces` (
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `dns_alias_addresses` (
+	`rrset_id` text PRIMARY KEY NOT NULL,
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`target` text NOT NULL,
+	`ipv4` text NOT NULL,
+	`ipv6` text NOT NULL,
+	`ttl` integer NOT NULL,
+	`highest_ttl` integer NOT NULL,
+	`ttl_since` integer NOT NULL,
+	`failures` integer NOT NULL,
+	`looked_up_at` integer NOT NULL,
+	FOREIGN KEY (`rrset_id`) REFERENCES `dns_rrsets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_alias_addresses_zone` ON `dns_alias_addresses` (`zone_id`,`name`);--> statement-breakpoint
 CREATE TABLE `dns_changeset_rrsets` (
 	`zone_id` text NOT NULL,
 	`version` integer NOT NULL,

@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { DnsFormatError } from './dns/format-error'
 import { lowerName, parseName } from './dns/name'
 import { parseRange, type AddressRange } from './net/address'
+import { resolverOf, type Resolver } from './net/resolvers'
 
 /** Thrown for a setting that cannot be used; the message is the plain sentence the operator sees. */
 export class BadSetting extends Error {
@@ -119,6 +120,12 @@ export const settings = {
     null,
     'Comma-separated names of the name servers that new zones get as NS records; `ns1` of each zone itself when unset.',
     readNames,
+  ),
+  dnsResolvers: setting(
+    'BAILIWICK_DNS_RESOLVERS',
+    null,
+    'Comma-separated addresses of the resolvers that targets of ALIAS records are asked of; those of the system when unset.',
+    readResolvers,
   ),
   pingBodyLimit: setting(
     'BAILIWICK_PING_BODY_LIMIT',
@@ -267,6 +274,15 @@ function readNames(text: string): string[] {
       if (!(error instanceof DnsFormatError)) throw error
     }
     throw new Error(`'${part.trim()}' is not the name of a name server, such as ns1.example.net.`)
+  })
+}
+
+/** Addresses, each with a port behind a colon or not. */
+function readResolvers(text: string): Resolver[] {
+  return text.split(',').map(part => {
+    const resolver = resolverOf(part.trim())
+    if (!resolver) throw new Error(`'${part.trim()}' is not the address of a resolver, such as 192.0.2.1 or [2001:db8::1]:53.`)
+    return resolver
   })
 }
 

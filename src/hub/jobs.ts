@@ -5,6 +5,7 @@ import { streamJob } from '../features/audit/stream-deliver'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/sync/apply-plan'
 import { deliverJob } from '../features/webhooks/deliver'
+import { resolveAliasJob } from '../features/dns/aliases/refresh'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverAction } from '../features/webhooks/recovery'
 import { promoteJob } from '../features/webhooks/secret-rotation'
@@ -18,6 +19,7 @@ export const jobKinds: readonly JobKind[] = [
   promoteJob,
   compareLimitsJob,
   streamJob,
+  resolveAliasJob,
   clearZoneJob,
   actionJob(recoverAction),
   actionJob(applyAction),

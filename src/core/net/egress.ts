@@ -100,8 +100,7 @@ export function createEgress(options: {
     const answers = literal ? [literal] : await answersFor(host, resolve, resolveWithinMs)
     // One forbidden answer among good ones is how a rebinding name looks, so it condemns them all.
     for (const address of answers) {
-      const open = policy.allowPrivate || classOf(address) === 'public' || nameListed || isListed(address, allowed.ranges)
-      if (!open || isNeverReachable(address)) throw blocked()
+      if (!isOpen(address, policy, allowed.ranges, nameListed)) throw blocked()
       // Of an address that is open to the workspace, only this is left to refuse: saying it tells a stranger nothing more.
       if (isOwnListener(address, port, ownListeners(), ownAddresses)) throw own()
     }
@@ -122,6 +121,17 @@ export function createEgress(options: {
   }
 
   return { vetHost, vetUrl }
+}
+
+/** Whether a policy lets a workspace know that a name has this address. @param host canonical */
+export function isOpenTo(host: string, address: Address, policy: NetworkPolicy): boolean {
+  const { ranges, names } = readAllowed(policy.allowRanges)
+  return isOpen(address, policy, ranges, isNameListed(host, names))
+}
+
+function isOpen(address: Address, policy: NetworkPolicy, ranges: readonly AddressRange[], nameListed: boolean): boolean {
+  const open = policy.allowPrivate || classOf(address) === 'public' || nameListed || isListed(address, ranges)
+  return open && !isNeverReachable(address)
 }
 
 function readUrl(text: string): URL {

@@ -2,7 +2,9 @@ import { and, asc, eq, gt } from 'drizzle-orm'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
 import { soaMembers, soaRdataOf } from './soa-members'
+import { aliasAddressesOf } from './aliases/expand'
 import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
+import { rrsetKey } from './zone-rows'
 import { absoluteOf, originOf } from './zone-names'
 
 /** Woken in this process when a zone changed (core/topics.ts). Other processes look at {@link zoneChangesAfter}. */
@@ -76,25 +78,48 @@ export async function readPublishedChanges(read: Reader, zoneId: string, after: 
       .from(dnsRrsetChanges)
       .where(and(eq(dnsRrsetChanges.zoneId, zone.id), gt(dnsRrsetChanges.number, after)))
     const rrsets: PublishedRrset[] = []
-    for (const { name, type } of changed) {
+    for (const { name, type } of withAddresses(changed)) {
       const rows = await read
         .select({ ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
         .from(dnsRrsets)
         .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
         .where(and(eq(dnsRrsets.zoneId, zone.id), eq(dnsRrsets.name, name), eq(dnsRrsets.type, type)))
         .orderBy(asc(dnsRecords.id))
-      rrsets.push({ name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) })
+      const own = { name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) }
+      const alias =
+        rows.length === 0 && (type === 'A' || type === 'AAAA') && (await aliasAddressesOf(read, zone.id, name)).get(name)
+      rrsets.push(alias ? { ...own, ttl: alias.ttl, rdata: alias[type as 'A'] } : own)
     }
     return rrsets
   })
 }
 
+/** With an ALIAS its addresses come and go. */
+const withAddresses = (changed: readonly { name: string; type: string }[]): { name: string; type: string }[] => [
+  ...new Map(
+    changed
+      .flatMap(one => (one.type === 'ALIAS' ? ['ALIAS', 'A', 'AAAA'].map(type => ({ name: one.name, type })) : [one]))
+      .map(one => [rrsetKey(one), one]),
+  ).values(),
+]
+
 /**
- * A zone with all its records, null when it is gone, or not served. It is of one version unless changes keep coming: then it may have
+ * A zone with all its records, null when it is gone, or not served. Beside an ALIAS are the addresses it stands for, as far as they
+ * were looked up. It is of one version unless changes keep coming: then it may have
  * some of the latest, which are told again under a number of their own.
  */
 export const readPublishedZone = (read: Reader, zoneId: string): Promise<PublishedZone | null> =>
-  readServed(read, zoneId, readRrsets)
+  readServed(read, zoneId, async (_, zone) => {
+    const rrsets = await readRrsets(read, zone)
+    if (!rrsets.some(one => one.type === 'ALIAS')) return rrsets
+    const aliases = await aliasAddressesOf(read, zone.id)
+    return [
+      ...rrsets,
+      ...[...aliases.values()].flatMap(({ name, ttl, ...found }) =>
+        (['A', 'AAAA'] as const).map(type => ({ name: absoluteOf(name, zone.name), type, ttl, rdata: found[type] })),
+      ),
+    ].filter(one => one.rdata.length > 0)
+  })
 
 /** A zone with all its records, whether it is served or not, read as of one version; null when it is gone. */
 export async function readWholeZone(read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> {

@@ -5,6 +5,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/queue'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
+import { resolveAlias } from './aliases/queue'
 import { changedEvent, type RecordChange } from './changed-event'
 import { enterChange, type Entered } from './history/journal'
 import { changesCounter, zonesTopic } from './publish'
@@ -103,7 +104,7 @@ export async function changeZone(
     changes: steps.changes,
     events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
     wakes: [zonesTopic],
-    jobs: [],
+    jobs: steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : [])),
     unchanged: false,
   }
 }

@@ -1,5 +1,7 @@
 import { RCODE } from '../../../core/dns/message'
-import { keyOfOctets, NAME_OCTETS_MAX, parentKey, wildcardKey, type NameKey, type WireName } from './name-key'
+import { aliasAddresses } from './alias'
+import { parentKey, wildcardKey, type NameKey, type WireName } from './name-key'
+import { chainMax, pathTo, renamed } from './path'
 import { TYPE, type IndexedSet, type Node, type ZoneIndex, type ZoneSet } from './zone-index'
 
 /** A set in an answer, under the name it is told for: its own, or one that a wildcard stands for. */
@@ -23,9 +25,6 @@ export interface Resolution {
   exact: boolean
 }
 
-// Longer chains are mistakes; a resolver gives up on them too.
-const chainMax = 16
-
 /** Answers a question of class IN by the rules of RFC 1034 4.3.2, RFC 4592 and RFC 6672. Never throws, and always ends. */
 export function resolve(zones: ZoneSet, question: WireName, type: number): Resolution {
   const found: Resolution = {
@@ -43,7 +42,7 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
     asked.add(name.key)
     const zone = zones.enclosing(name.key, type)
     if (zone) {
-      name = answerIn(zone, name, type, found, asked.size === 1)
+      name = answerIn(zones, zone, name, type, found, asked.size === 1)
       continue
     }
     if (asked.size === 1) {
@@ -56,7 +55,14 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
 }
 
 /** @returns the name at which the question goes on, or null when it is answered */
-function answerIn(zone: ZoneIndex, name: WireName, type: number, found: Resolution, first: boolean): WireName | null {
+function answerIn(
+  zones: ZoneSet,
+  zone: ZoneIndex,
+  name: WireName,
+  type: number,
+  found: Resolution,
+  first: boolean,
+): WireName | null {
   const path = pathTo(zone, name.key, type)
   if (first) found.exact = path.exact
   if (path.cut?.sets.has(TYPE.NS) && path.cut !== zone.apex) return refer(zone, path.cut, found, first)
@@ -69,33 +75,8 @@ function answerIn(zone: ZoneIndex, name: WireName, type: number, found: Resoluti
     return null
   }
   // A wildcard's answers have the name that was asked; a name's own answers have the name as the zone spells it.
-  return answerAt(zone, node, path.exact ? node.name : name, type, found)
-}
-
-interface Path {
-  /** The node of the name, or of the closest name above it that exists. */
-  closest: Node
-  exact: boolean
-  /** The highest node on the way that ends the zone for this name: a delegation, or a DNAME above the name. */
-  cut: Node | null
-}
-
-function pathTo(zone: ZoneIndex, key: NameKey, type: number): Path {
-  let closest: Node | null = null
-  let cut: Node | null = null
-  for (let at = key; ; at = parentKey(at)) {
-    const node = zone.node(at)
-    const isApex = at === zone.name.key
-    if (node) {
-      closest ??= node
-      const isOwn = at === key
-      // At a delegation the zone above it is still asked for DS (RFC 4035 3.1.4.1).
-      if (!isApex && node.sets.has(TYPE.NS) && !(isOwn && type === TYPE.DS)) cut = node
-      else if (!isOwn && node.sets.has(TYPE.DNAME)) cut = node
-    }
-    if (isApex) break
-  }
-  return { closest: closest!, exact: closest!.name.key === key, cut }
+  const owner = path.exact ? node.name : name
+  return node.sets.has(TYPE.ALIAS) ? answerAlias(zones, zone, node, owner, type, found) : answerAt(zone, node, owner, type, found)
 }
 
 function refer(zone: ZoneIndex, cut: Node, found: Resolution, first: boolean): null {
@@ -118,22 +99,16 @@ function refer(zone: ZoneIndex, cut: Node, found: Resolution, first: boolean): n
 function redirect(from: Node, name: WireName, type: number, found: Resolution): WireName | null {
   const set = from.sets.get(TYPE.DNAME)!
   found.answer.push({ owner: from.name, set })
-  const target = set.rdata[0]!.names[0]
-  if (!target) return null
-  const prefix = name.octets.subarray(0, name.octets.length - from.name.octets.length)
-  if (prefix.length + target.octets.length > NAME_OCTETS_MAX) {
+  const target = renamed(from, name)
+  if (!target) {
     found.rcode = RCODE.YXDOMAIN
     return null
   }
-  const octets = new Uint8Array(prefix.length + target.octets.length)
-  octets.set(prefix)
-  octets.set(target.octets, prefix.length)
-  const renamed = { key: keyOfOctets(octets), octets }
   found.answer.push({
     owner: name,
-    set: { type: TYPE.CNAME, ttl: set.ttl, rdata: [{ octets, namesAt: 0, names: [renamed] }] },
+    set: { type: TYPE.CNAME, ttl: set.ttl, rdata: [{ octets: target.octets, namesAt: 0, names: [target] }] },
   })
-  return type === TYPE.CNAME || type === TYPE.ANY ? null : renamed
+  return type === TYPE.CNAME || type === TYPE.ANY ? null : target
 }
 
 function answerAt(zone: ZoneIndex, node: Node, owner: WireName, type: number, found: Resolution): WireName | null {
@@ -148,6 +123,16 @@ function answerAt(zone: ZoneIndex, node: Node, owner: WireName, type: number, fo
     return alias.rdata[0]!.names[0] ?? null
   }
   found.authority.push(negative(zone))
+  return null
+}
+
+/** An ALIAS is answered as the addresses that its target has, and is not told itself: its type is of nobody's registry. */
+function answerAlias(zones: ZoneSet, zone: ZoneIndex, node: Node, owner: WireName, type: number, found: Resolution): null {
+  const hidden = type === TYPE.A || type === TYPE.AAAA || type === TYPE.ALIAS
+  if (!hidden) return answerAt(zone, node, owner, type, found) as null
+  const set = type === TYPE.ALIAS ? null : aliasAddresses(zones, node, type)
+  if (set) found.answer.push({ owner, set })
+  else found.authority.push(negative(zone))
   return null
 }
 

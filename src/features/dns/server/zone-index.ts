@@ -3,7 +3,7 @@ import { endOfName, keyOfOctets, parentKey, wireName, type NameKey, type WireNam
 import type { ServedSet, ServedZone } from './served-zone'
 
 /** Codes of the types that the rules of answering speak of. */
-export const TYPE = { NS: 2, CNAME: 5, SOA: 6, HINFO: 13, AAAA: 28, A: 1, DNAME: 39, DS: 43, ANY: 255 } as const
+export const TYPE = { NS: 2, CNAME: 5, SOA: 6, HINFO: 13, AAAA: 28, A: 1, DNAME: 39, DS: 43, ANY: 255, ALIAS: 65401 } as const
 
 /** An RRset, ready to be written. */
 export interface IndexedSet {
@@ -139,6 +139,7 @@ const named = new Map<number, readonly [before: number, names: number]>([
   [12, [0, 1]], // PTR
   [15, [2, 1]], // MX
   [39, [0, 1]], // DNAME, which is never compressed but whose target is asked for
+  [65401, [0, 1]], // ALIAS, which is not told but followed
 ])
 
 function indexed(type: number, octets: Uint8Array): IndexedRdata {

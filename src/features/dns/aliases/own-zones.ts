@@ -1,0 +1,72 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { Reader } from '../../../core/db/transaction'
+import { labelsOf, nameOf } from '../../../core/dns/name'
+import { textOf } from '../../../core/dns/rdata'
+import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
+import { absoluteOf, namesAbove, withinZone } from '../zone-names'
+import type { Family, Found } from './look-up'
+
+/** Where a name leads as far as the zones of this installation know: addresses, or a name that others have to be asked for. */
+export type Followed = { found: Record<Family, Found> } | { elsewhere: string; ttl: number }
+
+const longestChain = 16
+const emptyTtl = 60
+
+/** Follows a name over CNAME, ALIAS and DNAME of the zones that are served here. Wildcards are left out. @param name absolute, in lower case */
+export async function follow(read: Reader, name: string): Promise<Followed> {
+  const seen = new Set<string>()
+  let ttl = Infinity
+  for (let at = name; seen.size < longestChain && !seen.has(at);) {
+    seen.add(at)
+    const zone = await zoneOfName(read, at)
+    if (!zone) return { elsewhere: at, ttl }
+    const own = withinZone(at, zone.name)!
+    const rows = await recordsAt(read, zone.id, [own, ...namesAbove(own)])
+    if (rows.some(row => row.type === 'NS' && row.name !== '@')) return { elsewhere: at, ttl }
+    const dname = rows.find(row => row.type === 'DNAME' && row.name !== own)
+    const next = dname ?? rows.find(row => row.name === own && (row.type === 'CNAME' || row.type === 'ALIAS'))
+    if (!next) {
+      return { found: { A: addressesIn(rows, own, 'A', ttl), AAAA: addressesIn(rows, own, 'AAAA', ttl) } }
+    }
+    ttl = Math.min(ttl, next.ttl)
+    at = dname ? below(at, absoluteOf(dname.name, zone.name), dname.target!) : next.target!
+  }
+  const none = { addresses: [], ttl: emptyTtl }
+  return { found: { A: none, AAAA: none } }
+}
+
+function addressesIn(rows: RecordAt[], own: string, type: Family, most: number): Found {
+  const records = rows.filter(row => row.name === own && row.type === type)
+  const ttl = Math.min(most, ...records.map(row => row.ttl))
+  return { addresses: records.map(row => textOf(type, row.rdata)).sort(), ttl: Number.isFinite(ttl) ? ttl : emptyTtl }
+}
+
+/** The labels of a name in front of one name, in front of another (RFC 6672 section 2.2). */
+const below = (name: string, from: string, to: string): string =>
+  nameOf([...labelsOf(name).slice(0, labelsOf(name).length - labelsOf(from).length), ...labelsOf(to)])
+
+/** The zone that a name is in, the deepest of those that are served. */
+async function zoneOfName(read: Reader, name: string): Promise<{ id: string; name: string } | null> {
+  const labels = labelsOf(name)
+  const names = labels.map((_, place) => nameOf(labels.slice(place)).slice(0, -1))
+  if (names.length === 0) return null
+  const rows = await read
+    .select({ id: dnsZones.id, name: dnsZones.name })
+    .from(dnsZones)
+    .where(and(inArray(dnsZones.name, names), eq(dnsZones.status, 'active')))
+  return rows.sort((a, b) => b.name.length - a.name.length)[0] ?? null
+}
+
+type RecordAt = Awaited<ReturnType<typeof recordsAt>>[number]
+const recordsAt = (read: Reader, zoneId: string, names: string[]) =>
+  read
+    .select({
+      name: dnsRrsets.name,
+      type: dnsRrsets.type,
+      ttl: dnsRrsets.ttl,
+      target: dnsRecords.target,
+      rdata: dnsRecords.rdata,
+    })
+    .from(dnsRrsets)
+    .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+    .where(and(eq(dnsRrsets.zoneId, zoneId), inArray(dnsRrsets.name, names)))

@@ -1,0 +1,139 @@
+import { eq } from 'drizzle-orm'
+import { isDeepStrictEqual } from 'node:util'
+import { workspaces } from '../../../access/tables'
+import type { Recorded } from '../../../core/change'
+import { locking } from '../../../core/db/dialect'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { JobKind } from '../../../core/jobs/job'
+import { parseAddress } from '../../../core/net/address'
+import { isOpenTo, networkPolicy, type NetworkPolicy } from '../../../core/net/egress'
+import { systemResolvers } from '../../../core/net/resolvers'
+import { zonesTopic } from '../publish'
+import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
+import { nextSerial, tellServers } from '../zone-changes'
+import { lookUp, type Family, type Found } from './look-up'
+import { follow } from './own-zones'
+import { resolveAlias, resolveAliasKind } from './queue'
+import { steadyTtl } from './steady-ttl'
+import { dnsAliasAddresses } from './tables'
+
+const seldomMs = 60_000
+const oftenMs = 10_000
+
+/**
+ * Looks up the target of an ALIAS, again and again for as long as it is there: each minute, and sooner where the target lives shorter.
+ * What cannot be looked up keeps the addresses it had. A lookup that hangs holds up no more than its own ALIAS.
+ */
+export const resolveAliasJob: JobKind<{ rrset_id: string }> = {
+  kind: resolveAliasKind,
+  concurrency: 16,
+  leaseMs: 120_000,
+  retryAfter: attempts => Math.min(oftenMs * attempts, seldomMs),
+  async run(hub, { payload }) {
+    const alias = await aliasOf(hub.read, payload.rrset_id)
+    if (!alias) return undefined
+    const found = await addressesOf(hub, alias)
+    return tx => keep(tx, hub, alias, found)
+  },
+}
+
+interface Alias {
+  rrsetId: string
+  zoneId: string
+  workspaceId: string
+  name: string
+  /** Seconds. */
+  ttl: number
+  /** Absolute, in lower case. */
+  target: string
+}
+
+async function aliasOf(read: Reader, rrsetId: string): Promise<Alias | null> {
+  const [row] = await read
+    .select({
+      rrsetId: dnsRrsets.id,
+      zoneId: dnsRrsets.zoneId,
+      workspaceId: dnsRecords.workspaceId,
+      name: dnsRrsets.name,
+      ttl: dnsRrsets.ttl,
+      target: dnsRecords.target,
+    })
+    .from(dnsRrsets)
+    .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+    .where(eq(dnsRrsets.id, rrsetId))
+  return row?.target == null ? null : { ...row, target: row.target }
+}
+
+type Families = Record<Family, Found | null>
+
+/** What the target has by now; null where that could not be found out. */
+async function addressesOf(hub: Hub, { target, workspaceId }: Alias): Promise<Families> {
+  const followed = await follow(hub.read, target)
+  // What the zones here have is told to anybody who asks for it.
+  if ('found' in followed) return followed.found
+  const resolvers = hub.config.dnsResolvers ?? (await systemResolvers())
+  const [row] = await hub.read.select({ stored: workspaces.networkPolicy }).from(workspaces).where(eq(workspaces.id, workspaceId))
+  const policy = networkPolicy(row!.stored, { carriesSecret: false })
+  const of = async (type: Family) => {
+    const found = await lookUp(resolvers, followed.elsewhere, type, () => hub.clock.now())
+    return found && { addresses: opened(found.addresses, followed.elsewhere, policy), ttl: Math.min(found.ttl, followed.ttl) }
+  }
+  const [A, AAAA] = await Promise.all([of('A'), of('AAAA')])
+  return { A, AAAA }
+}
+
+/** Without what would tell of a network that the workspace is to know nothing of: a resolver may know names of the inside. */
+const opened = (addresses: string[], name: string, policy: NetworkPolicy): string[] =>
+  addresses.filter(text => {
+    const address = parseAddress(text)
+    return address !== null && isOpenTo(name.replace(/\.$/, ''), address, policy)
+  })
+
+async function keep(tx: Tx, hub: Hub, alias: Alias, found: Families): Promise<Recorded<undefined>> {
+  // Held, so that changes of the zone and this take turns.
+  const [zone] = await locking(tx.select().from(dnsZones).where(eq(dnsZones.id, alias.zoneId)))
+  const still = zone && (await aliasOf(tx, alias.rrsetId))
+  // Whoever gave it another target has asked for a lookup of that.
+  if (!zone || still?.target !== alias.target) return { result: undefined }
+  const now = hub.clock.now()
+  const [row] = await tx.select().from(dnsAliasAddresses).where(eq(dnsAliasAddresses.rrsetId, alias.rrsetId))
+  const before = row?.target === alias.target ? row : undefined
+  const failed = found.A === null || found.AAAA === null
+  const ttls = [found.A, found.AAAA].flatMap(one => (one === null || one.addresses.length === 0 ? [] : [one.ttl]))
+  const steady = before && { ttl: before.ttl, highest: before.highestTtl, since: before.ttlSince }
+  const { ttl, highest, since } =
+    ttls.length > 0 || !steady ? steadyTtl(steady ?? null, Math.min(...ttls, alias.ttl), now) : steady
+  const after = {
+    ipv4: found.A?.addresses ?? before?.ipv4 ?? [],
+    ipv6: found.AAAA?.addresses ?? before?.ipv6 ?? [],
+    ttl,
+    highestTtl: highest,
+    ttlSince: since,
+    failures: failed ? (before?.failures ?? 0) + 1 : 0,
+    lookedUpAt: now,
+    target: alias.target,
+  }
+  await tx
+    .insert(dnsAliasAddresses)
+    .values({ rrsetId: alias.rrsetId, zoneId: alias.zoneId, name: alias.name, ...after })
+    .onConflictDoUpdate({ target: dnsAliasAddresses.rrsetId, set: after })
+  const next = resolveAlias(alias.rrsetId, now + waitMs(failed ? after.failures : 0, ttls))
+  const told = (of: { ipv4: string[]; ipv6: string[] } | undefined) => [of?.ipv4 ?? [], of?.ipv6 ?? []]
+  const others = !isDeepStrictEqual(told(before), told(after))
+  if (!others && (before?.ttl ?? ttl) === ttl) return { result: undefined, jobs: [next] }
+  // Secondaries ask for what changed by the serial; for a TTL alone they need not.
+  if (others)
+    await tx
+      .update(dnsZones)
+      .set({ serial: nextSerial(zone.serial) })
+      .where(eq(dnsZones.id, zone.id))
+  await tellServers(tx, zone, [
+    { name: alias.name, type: 'A' },
+    { name: alias.name, type: 'AAAA' },
+  ])
+  return { result: undefined, jobs: [next], wakes: [zonesTopic] }
+}
+
+const waitMs = (failures: number, ttls: number[]): number =>
+  failures > 0 ? Math.min(oftenMs * failures, seldomMs) : Math.max(oftenMs, Math.min(seldomMs, ...ttls.map(ttl => ttl * 1000)))

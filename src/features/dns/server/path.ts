@@ -1,0 +1,44 @@
+import { keyOfOctets, NAME_OCTETS_MAX, parentKey, type NameKey, type WireName } from './name-key'
+import { TYPE, type Node, type ZoneIndex } from './zone-index'
+
+// Longer chains are mistakes; a resolver gives up on them too.
+export const chainMax = 16
+
+/** The way from a name up to the apex of its zone. */
+export interface Path {
+  /** The node of the name, or of the closest name above it that exists. */
+  closest: Node
+  exact: boolean
+  /** The highest node on the way that ends the zone for this name: a delegation, or a DNAME above the name. */
+  cut: Node | null
+}
+
+export function pathTo(zone: ZoneIndex, key: NameKey, type: number): Path {
+  let closest: Node | null = null
+  let cut: Node | null = null
+  for (let at = key; ; at = parentKey(at)) {
+    const node = zone.node(at)
+    const isApex = at === zone.name.key
+    if (node) {
+      closest ??= node
+      const isOwn = at === key
+      // At a delegation the zone above it is still asked for DS (RFC 4035 3.1.4.1).
+      if (!isApex && node.sets.has(TYPE.NS) && !(isOwn && type === TYPE.DS)) cut = node
+      else if (!isOwn && node.sets.has(TYPE.DNAME)) cut = node
+    }
+    if (isApex) break
+  }
+  return { closest: closest!, exact: closest!.name.key === key, cut }
+}
+
+/** The name that a DNAME makes of one below it (RFC 6672 2.2); null when that would be too long. @param from has a DNAME */
+export function renamed(from: Node, name: WireName): WireName | null {
+  const target = from.sets.get(TYPE.DNAME)!.rdata[0]!.names[0]
+  if (!target) return null
+  const prefix = name.octets.subarray(0, name.octets.length - from.name.octets.length)
+  if (prefix.length + target.octets.length > NAME_OCTETS_MAX) return null
+  const octets = new Uint8Array(prefix.length + target.octets.length)
+  octets.set(prefix)
+  octets.set(target.octets, prefix.length)
+  return { key: keyOfOctets(octets), octets }
+}

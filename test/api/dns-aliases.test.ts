@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { message, RCODE } from '../../src/core/dns/message'
+import { encodeMessage } from '../../src/core/dns/message-encode'
+import { rdataOfText } from '../../src/core/dns/rdata'
+import { aliasAddressesOf, expandAliases } from '../../src/features/dns/aliases/expand'
+import { lastZoneChange, readPublishedChanges, readPublishedZone } from '../../src/features/dns/publish'
+import { Answerer } from '../../src/features/dns/server/answerer'
+import { ZoneIndex, ZoneSet } from '../../src/features/dns/server/zone-index'
+import { recordOf, scriptedServer, type ScriptedServer } from '../support/scripted-server'
+import { digged, queryOctets } from '../support/served-zone'
+import { world, type Caller } from '../support/world'
+import { zoneMade } from '../support/zones'
+
+/** What a resolver knows: lines `name ttl type rdata`, or the code of its answer. */
+type Known = Record<string, string[] | number>
+
+const resolvers: ScriptedServer[] = []
+afterEach(() => resolvers.splice(0).forEach(one => one.stop()))
+
+async function resolver(known: Known) {
+  const server = await scriptedServer(({ message: { id, flags, question } }) => {
+    const [asked] = question
+    const told = known[`${asked!.name} ${asked!.type}`] ?? known[asked!.name] ?? []
+    if (told === -1) return [null]
+    const rcode = typeof told === 'number' ? told : RCODE.NOERROR
+    const records = typeof told === 'number' ? [] : told.map(line => line.split(' '))
+    const answer = records.map(([name, ttl, type, rdata]) =>
+      recordOf(name!, Number(ttl), type!, rdataOfText(type!, rdata!, null)),
+    )
+    return [encodeMessage({ ...message({ id, question, answer, rcode }), flags: { ...flags, qr: true, ra: true } })]
+  })
+  resolvers.push(server)
+  return server
+}
+
+async function scene(known: Known, env: Record<string, string> = {}) {
+  const server = await resolver(known)
+  const w = await world({ BAILIWICK_DNS_RESOLVERS: `127.0.0.1:${server.port}`, ...env })
+  const zone = await zoneMade(w.acme)
+  await w.settle()
+  const add = (caller: Caller, id: string, type: string, name: string, content: string, more: object = {}) =>
+    caller.call('POST', `/v1/dns/zones/${id}/records`, { type, name, content, ttl: 600, ...more })
+  const alias = (name: string, target: string, more: object = {}) => add(w.acme, zone.id, 'ALIAS', name, target, more)
+  /** What the name server answers from what it is given. */
+  const answers = async (name: string, type = 'A', id = zone.id) => {
+    const { name: origin, soa, rrsets } = (await readPublishedZone(w.hub.read, id))!
+    const zones = new ZoneSet()
+    zones.put(
+      ZoneIndex.of({ name: origin, rrsets: [{ name: origin, type: 'SOA', ttl: soa.ttl, rdata: [soa.rdata] }, ...rrsets] }),
+    )
+    return digged(new Answerer(zones).answer(queryOctets(name, type), 'udp')!).answer
+  }
+  const serial = async () => (await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial
+  return { ...w, zone, server, add, alias, answers, serial }
+}
+
+const cdn = 'cdn.far.test.'
+
+describe('the target of an ALIAS outside of the zones here', () => {
+  test('is looked up at once, over its CNAMEs, and again when its TTL is over', async () => {
+    const known: Known = {
+      [`${cdn} A`]: [
+        `${cdn} 300 CNAME edge.far.test.`,
+        'edge.far.test. 20 A 198.51.100.7',
+        'edge.far.test. 20 A 198.51.100.6',
+        'x.test. 20 A 198.51.100.9',
+      ],
+      [`${cdn} AAAA`]: [`${cdn} 300 CNAME edge.far.test.`, 'edge.far.test. 60 AAAA 2606:4700::7'],
+    }
+    const { alias, answers, settle, pass, serial, server, hub, zone, audited } = await scene(known)
+    expect((await alias('@', cdn)).status).toBe(201)
+    const at = await serial()
+    await audited()
+    await settle()
+    expect(await answers('example.com.')).toEqual(['example.com. 20 A 198.51.100.6', 'example.com. 20 A 198.51.100.7'])
+    expect(await answers('example.com.', 'AAAA')).toEqual(['example.com. 20 AAAA 2606:4700::7'])
+    expect(await serial()).toBe(at + 1)
+    expect(await audited()).toEqual([])
+
+    const seen = await lastZoneChange(hub.read)
+    known[`${cdn} A`] = [`${cdn} 300 A 198.51.100.8`]
+    known[`${cdn} AAAA`] = []
+    await pass(19_999)
+    expect(server.asked).toHaveLength(2)
+    await pass(1)
+    const changes = (await readPublishedChanges(hub.read, zone.id, seen))!
+    expect(changes.rrsets.map(one => [one.name, one.type, one.rdata.length])).toEqual([
+      ['example.com.', 'A', 1],
+      ['example.com.', 'AAAA', 0],
+    ])
+    expect(await answers('example.com.')).toEqual(['example.com. 300 A 198.51.100.8'])
+    expect(await serial()).toBe(at + 2)
+
+    // Nothing changes: no serial, and no name server is told.
+    const then = await lastZoneChange(hub.read)
+    await pass(60_000)
+    expect(server.asked).toHaveLength(6)
+    expect([await serial(), await lastZoneChange(hub.read)]).toEqual([at + 2, then])
+  })
+
+  test('keeps its addresses while no resolver can tell, and loses them with its name', async () => {
+    const known: Known = { [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] }
+    const { alias, answers, settle, pass, server } = await scene(known)
+    await alias('@', cdn)
+    await settle()
+    known[`${cdn} A`] = RCODE.SERVFAIL
+    known[`${cdn} AAAA`] = RCODE.REFUSED
+    await pass(60_000)
+    expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
+    const asked = server.asked.length
+    await pass(10_000)
+    expect(server.asked.length).toBe(asked + 2)
+    known[`${cdn} A`] = known[`${cdn} AAAA`] = RCODE.NXDOMAIN
+    await pass(60_000)
+    expect(await answers('example.com.')).toEqual([])
+  })
+
+  test('is asked of the next resolver when one fails', async () => {
+    const [broken, good] = [
+      await resolver({ [cdn]: RCODE.SERVFAIL }),
+      await resolver({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] }),
+    ]
+    const env = { BAILIWICK_DNS_RESOLVERS: `127.0.0.1:${broken.port}, 127.0.0.1:${good.port}` }
+    const { alias, answers, settle } = await scene({}, env)
+    await alias('@', cdn)
+    await settle()
+    expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
+  })
+
+  test('is let go when the ALIAS leads elsewhere, is removed, or makes room for an address', async () => {
+    const known: Known = {
+      [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`],
+      'other.far.test. A': ['other.far.test. 60 A 198.51.100.8'],
+    }
+    const { acme, hub, zone, alias, answers, settle } = await scene(known)
+    const made = (await alias('@', cdn)).body
+    await settle()
+    const seen = await lastZoneChange(hub.read)
+    await acme.call('PATCH', `/v1/dns/records/${made.id}`, { content: 'other.far.test.' })
+    expect(await answers('example.com.')).toEqual([])
+    await settle()
+    expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.8'])
+    const rrsets = [
+      { name: '@', type: 'ALIAS', records: [] },
+      { name: '@', type: 'A', ttl: 5, records: [{ content: '192.0.2.1' }] },
+    ]
+    await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
+    await settle()
+    expect(await answers('example.com.')).toEqual(['example.com. 5 A 192.0.2.1'])
+    const { rrsets: changed } = (await readPublishedChanges(hub.read, zone.id, seen))!
+    expect(changed.map(one => [one.type, one.rdata.length]).sort()).toEqual([
+      ['A', 1],
+      ['AAAA', 0],
+      ['ALIAS', 0],
+    ])
+  })
+
+  test('does not tell a customer of the operator’s network', async () => {
+    const known: Known = {
+      'inside.corp.test. A': [
+        'inside.corp.test. 60 A 10.0.0.5',
+        'inside.corp.test. 60 A 9.9.9.9',
+        'inside.corp.test. 60 A 169.254.169.254',
+      ],
+      'inside.corp.test. AAAA': ['inside.corp.test. 60 AAAA fd00::5', 'inside.corp.test. 60 AAAA ::1'],
+    }
+    const { acme, rival, add, answers, settle } = await scene(known)
+    const zone = await zoneMade(rival, 'rival.example')
+    await add(rival, zone.id, 'ALIAS', '@', 'inside.corp.test.')
+    await settle()
+    expect(await answers('rival.example.', 'A', zone.id)).toEqual(['rival.example. 60 A 9.9.9.9'])
+    expect(await answers('rival.example.', 'AAAA', zone.id)).toEqual([])
+    await acme.call('PATCH', `/v1/workspaces/${acme.workspaceId}`, {
+      network_policy: { allow_private: false, allow_ranges: ['10.0.0.0/8'] },
+    })
+    const own = await zoneMade(acme, 'own.example')
+    await add(acme, own.id, 'ALIAS', '@', 'inside.corp.test.')
+    await settle()
+    expect(await answers('own.example.', 'A', own.id)).toEqual(['own.example. 60 A 10.0.0.5', 'own.example. 60 A 9.9.9.9'])
+  })
+})
+
+test('the target of an ALIAS in zones that are here is followed there, and beyond them', async () => {
+  const { acme, rival, hub, zone, add, alias, settle, server } = await scene({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] })
+  const other = await zoneMade(rival, 'other.example')
+  await add(rival, other.id, 'A', 'web', '192.0.2.80')
+  await add(rival, other.id, 'CNAME', 'old', 'web', { ttl: 30 })
+  await add(rival, other.id, 'CNAME', 'away', cdn)
+  await add(rival, other.id, 'NS', 'sub', 'ns1.far.test.')
+  await add(rival, other.id, 'DNAME', 'moved', 'other.example.')
+  for (const [name, target] of [
+    ['a', 'old.other.example.'],
+    ['b', 'away.other.example.'],
+    ['c', 'www.sub.other.example.'],
+    ['d', 'a'],
+    ['e', 'web.moved.other.example.'],
+    ['f', 'nothing.other.example.'],
+  ])
+    await alias(name!, target!)
+  await settle()
+  expect([...new Set(server.asked.map(one => one.message.question[0]!.name))].sort()).toEqual([cdn, 'www.sub.other.example.'])
+  const addresses = await aliasAddressesOf(hub.read, zone.id)
+  const given = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => ({ name, type: 'ALIAS', ttl: 600, values: [new Uint8Array()] }))
+  const expanded = expandAliases([...given, { name: 'x', type: 'A', ttl: 1, values: [new Uint8Array(4)] }], name =>
+    addresses.get(name),
+  )
+  expect(expanded.map(one => [one.name, one.type, one.ttl, one.values.map(value => value.join('.')).join()])).toEqual([
+    ['a', 'A', 30, '192.0.2.80'],
+    ['b', 'A', 60, '198.51.100.7'],
+    ['d', 'A', 30, '192.0.2.80'],
+    ['e', 'A', 600, '192.0.2.80'],
+    ['x', 'A', 1, '0.0.0.0'],
+  ])
+  expect((await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
+  await settle()
+})
+
+test('a CNAME at the apex is refused, and the ALIAS that its refusal names does what is meant', async () => {
+  const { zone, acme, add, alias, answers } = await scene({})
+  await add(acme, zone.id, 'A', 'www', '192.0.2.1')
+  const refused = await add(acme, zone.id, 'CNAME', '@', 'www')
+  expect(refused.body.detail).toContain('ALIAS does what is meant')
+  expect((await alias('@', 'www')).status).toBe(201)
+  expect(await answers('example.com.')).toEqual(['example.com. 600 A 192.0.2.1'])
+})
