@@ -1,0 +1,148 @@
+import { Type } from '@sinclair/typebox'
+import { eq } from 'drizzle-orm'
+import { change } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import type { Tx } from '../../core/db/transaction'
+import { fieldsOf } from '../../core/dns/rdata'
+import type { ZoneRecord } from '../../core/dns/zone-file'
+import { requireMatch } from '../../core/if-match'
+import { Line, Words } from '../../core/shapes'
+import type { ImportedZone } from './imported-zone'
+import { importModes, type ZoneImported } from './record-shapes'
+import type { WantedRrset } from './rrset-rules'
+import { countsOf } from './rrsets'
+import { allowing } from './sync/allowing'
+import type { BlockCode } from './sync/guards'
+import { editsOf } from './sync/zone-edits'
+import { dnsRrsets } from './tables'
+import { changeZone, nextSerial, type ZoneEdit } from './zone-changes'
+import { rrsetKey, zoneHeld, type ZoneRow } from './zone-rows'
+import { zoneTarget } from './zones'
+
+/** Of what an import holds back, reasons about what is lost: what is new was asked for by the file. */
+const lossCodes = [
+  'deletes_over_limit',
+  'zone_emptied',
+  'loses_apex_ns',
+  'loses_apex_mx',
+  'loses_apex_address',
+  'loses_ds',
+  'loses_caa',
+] as const satisfies readonly BlockCode[]
+
+/** How a zone is taken in, as every import may be told. */
+export const intakeMembers = {
+  mode: Type.Optional(
+    Words(importModes, {
+      description: '`replace` when absent, for a zone that is as it was made; for every other `merge`.',
+    }),
+  ),
+  allow: Type.Optional(
+    Type.Array(Words(lossCodes), {
+      minItems: 1,
+      maxItems: lossCodes.length,
+      description: 'Reasons of a `plan_blocked` to override.',
+    }),
+  ),
+  note: Type.Optional(Line({ maxLength: 500, description: 'Why, for the audit log; required with `allow`.' })),
+}
+export interface Intake {
+  mode?: (typeof importModes)[number] | undefined
+  allow?: (typeof lossCodes)[number][] | undefined
+  note?: string | undefined
+}
+
+/** What an import is, beside what it brings. */
+export interface IntakeKind {
+  action: 'dns.zone.import'
+  /** Members for the audit log: where it came from. */
+  told?: Record<string, string>
+  /** Where the note stands in the request. */
+  notePointer: string
+}
+
+/**
+ * Makes a zone what was read, as `mode` says: all of it or nothing.
+ * @throws Problem 404, 412, 422 pointing to where records stand, 409 `plan_blocked`, 403 `plan_limit_reached`
+ */
+export function takeIn(
+  ctx: Ctx,
+  id: string,
+  read: Pick<ImportedZone, 'rrsets' | 'soa' | 'skipped'>,
+  { mode: asked, ...overriding }: Intake,
+  { action, told: from, notePointer }: IntakeKind,
+): Promise<ZoneImported> {
+  return change(ctx, action, async tx => {
+    const zone = await zoneHeld(tx, ctx, id)
+    requireMatch(ctx, zone)
+    const mode = asked ?? (zone.version === 1 ? 'replace' : 'merge')
+    const wanted =
+      mode === 'replace' ? [...(await removals(tx, zone, read.rrsets)), ...read.rrsets.values()] : [...read.rrsets.values()]
+    const isLossy = mode === 'replace' && zone.version > 1
+    const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
+    const edit = mode === 'replace' && read.soa ? soaOf(zone, read.soa) : undefined
+    const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
+    const told = { serial: made.zone.serial, ...countsOf(made.changes), mode }
+    return {
+      result: { zone_id: id, ...told, skipped: read.skipped },
+      target: zoneTarget(zone),
+      before: { serial: zone.serial },
+      after: { ...told, ...from, ...(allowed.length > 0 && { allowed }) },
+      reason: overriding.note ?? null,
+      events: made.events,
+      wakes: made.wakes,
+      jobs: made.jobs,
+      unchanged: made.unchanged,
+    }
+  })
+}
+
+/** @throws Problem 409 `plan_blocked` for what would be lost and was not allowed, 422 without a note */
+async function lossesAllowed(
+  tx: Tx,
+  zone: ZoneRow,
+  wanted: readonly WantedRrset[],
+  overriding: Pick<Intake, 'allow' | 'note'>,
+  notePointer: string,
+): Promise<string[]> {
+  const { reasons } = await editsOf(tx, zone, wanted)
+  return allowing(
+    reasons.filter(one => lossCodes.includes(one.code as never)),
+    overriding,
+    {},
+    notePointer,
+  )
+}
+
+/** What is in the zone and not in what comes. */
+async function removals(tx: Tx, zone: ZoneRow, kept: ReadonlyMap<string, WantedRrset>): Promise<WantedRrset[]> {
+  const rows = await tx
+    .select({ name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl, comment: dnsRrsets.comment })
+    .from(dnsRrsets)
+    .where(eq(dnsRrsets.zoneId, zone.id))
+  return rows.filter(row => !kept.has(rrsetKey(row))).map(row => ({ ...row, values: [], pointer: '#' }))
+}
+
+/** The SOA that comes as members of the zone; undefined where it is that of the zone already. */
+function soaOf(zone: ZoneRow, { ttl, rdata }: ZoneRecord): ZoneEdit | undefined {
+  const { mname, rname, serial, refresh, retry, expire, minimum } = fieldsOf('SOA', rdata) as {
+    mname: string
+    rname: string
+  } & Record<'serial' | 'refresh' | 'retry' | 'expire' | 'minimum', number>
+  const given = {
+    soaMname: mname,
+    soaRname: rname,
+    soaTtl: ttl,
+    soaRefresh: refresh,
+    soaRetry: retry,
+    soaExpire: expire,
+    soaMinimum: minimum,
+  }
+  const same = Object.entries(given).every(([column, value]) => zone[column as keyof typeof given] === value)
+  if (same && serial === zone.serial) return undefined
+  // A serial that steps back would keep secondaries from asking again.
+  return { ...given, serial: isAhead(serial, zone.serial) ? serial : nextSerial(zone.serial) }
+}
+
+/** Serial number arithmetic (RFC 1982 section 3.2). */
+const isAhead = (serial: number, of: number): boolean => serial !== of && (serial - of) >>> 0 < 0x8000_0000
