@@ -64,8 +64,15 @@ describe('options of a record', () => {
     expect((await patch(id, { name: 'web' })).body).toMatchObject({ name: 'web', options: { proxied: true } })
   })
 
-  test('are of A, AAAA and CNAME alone, and of one kind', async () => {
+  test('are of addresses, CNAME and ALIAS alone, and of one kind', async () => {
     const { add, put, patch } = await scene()
+    const proxied = { options: { proxied: true } }
+    for (const [type, name, content] of [
+      ['AAAA', 'v6', '2001:db8::1'],
+      ['CNAME', 'alias', 'example.net.'],
+      ['ALIAS', '@', 'example.net.'],
+    ])
+      expect((await add({ type, name, content, ...proxied })).body).toMatchObject({ type, ...proxied })
     const refused = await add({ type: 'TXT', name: 'www', content: 'x', options: { proxied: true } })
     expect(refused.status).toBe(422)
     expect(refused.body.errors).toMatchObject([{ pointer: '#/options', code: 'not_allowed' }])

@@ -58,7 +58,7 @@ const options = Shape(
       Type.Boolean({ description: 'Whether the provider answers with addresses of its own and passes HTTP on (Cloudflare).' }),
     ),
   },
-  { description: 'What providers know of A, AAAA and CNAME beyond DNS, on all records of the name and type.' },
+  { description: 'What providers know of A, AAAA, CNAME and ALIAS beyond DNS, on all records of the name and type.' },
 )
 const optionsPatch = Shape(
   { proxied: Type.Optional(Nullable(options.properties.proxied)) },

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../../core/problem'
 import { labelsOf } from '../../core/dns/name'
-import type { RrsetOptions } from './providers/provider'
+import { proxiableTypes, type RrsetOptions } from './providers/provider'
 import type { RecordValue } from './record-values'
 import type { RrsetMembers, WantedMembers } from './rrset-members'
 
@@ -42,11 +42,11 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
   const { name, type, values, pointer } = wanted
   if (values.length === 0) return []
   const problems: FieldProblem[] = []
-  if (wanted.options && !proxiedTypes.has(type))
+  if (wanted.options && !proxiableTypes.has(type))
     problems.push({
       pointer: `${pointer}/options`,
       code: 'not_allowed',
-      detail: `must not be given for ${type}: only A, AAAA and CNAME have any.`,
+      detail: `must not be given for ${type}: only A, AAAA, CNAME and ALIAS have any.`,
     })
   const seen = new Set<string>()
   for (const value of values) {
@@ -76,9 +76,6 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
     )
   return problems
 }
-
-/** Types that lead to a server that a provider can stand before (Cloudflare, Proxy status). */
-export const proxiedTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME'])
 
 // Of a message of 65,535 octets, what its header, question and EDNS and a signature may take.
 const largestRrset = 65_535 - 1024

@@ -1,7 +1,7 @@
 import { canonicalRdata } from '../../../core/dns/rdata-names'
 import { fqdnOf } from '../zone-names'
-import { apiType, membersOf, proxiable, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
-import type { Op, ProviderRrset } from './provider'
+import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
+import { proxiableTypes, type Op, type ProviderRrset } from './provider'
 import { rechunked, sameValues, stepKey } from './same-rrset'
 
 type Terms = { ttl?: number; proxied?: boolean }
@@ -89,7 +89,7 @@ function addStep(batch: Batch, { name, type, after }: Op, records: readonly Clou
         name: fqdnOf(name, zoneName),
         type: apiType(type),
         ...members,
-        ...termsOf(after, proxiable.has(type) ? proxied : null),
+        ...termsOf(after, proxiableTypes.has(type) ? proxied : null),
       })
     }
   }

@@ -6,7 +6,7 @@ import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../
 import { recordTypes } from '../../../core/dns/types'
 import { linesOf } from '../../../core/dns/words'
 import { withinZone } from '../zone-names'
-import { ProviderError, type ProviderRrset } from './provider'
+import { proxiableTypes, ProviderError, type ProviderRrset } from './provider'
 import { stepKey } from './same-rrset'
 
 /** A record at Cloudflare, which has them one by one, each with an id and a TTL. */
@@ -36,9 +36,6 @@ export const unsupportedTypes: ReadonlySet<string> = new Set(
   recordTypes.map(({ name }) => name).filter(name => !cloudflareTypes.has(name)),
 )
 
-/** Types of which Cloudflare can answer with addresses of its own (Cloudflare, Proxy status). */
-export const proxiable: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS'])
-
 /** The type of the API for one of the core. */
 export const apiType = (type: string): string => (type === 'ALIAS' ? 'CNAME' : type)
 
@@ -56,7 +53,7 @@ export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName
     if (type === 'SOA' || (type === 'NS' && name === '@')) return []
     const kept = type === 'CNAME' && name === '@' ? 'ALIAS' : type
     const rdata = reading(`${row.name} ${type}`, () => rdataOfMembers(type, row))
-    return [{ id, name, type: kept, ttl: ttl as number, rdata, proxied: proxiable.has(kept) ? proxied === true : null }]
+    return [{ id, name, type: kept, ttl: ttl as number, rdata, proxied: proxiableTypes.has(kept) ? proxied === true : null }]
   })
 }
 
@@ -74,7 +71,7 @@ export function rrsetsOfRecords(records: readonly CloudflareRecord[]): Map<strin
       ttl: Math.min(...same.map(one => one.ttl)),
       values: same.map(one => one.rdata),
     }
-    if (proxiable.has(type)) rrset.options = { proxied: same.some(one => one.proxied === true) }
+    if (proxiableTypes.has(type)) rrset.options = { proxied: same.some(one => one.proxied === true) }
     found.set(key, rrset)
   }
   return found

@@ -10,6 +10,9 @@ export interface RrsetOptions {
   proxied?: boolean
 }
 
+/** Types that lead to a server that a provider can stand before (Cloudflare, Proxy status); ALIAS since at Cloudflare it is a CNAME. */
+export const proxiableTypes: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME', 'ALIAS'])
+
 /** An rrset as the hub and providers tell each other of it. */
 export interface ProviderRrset {
   /** Below the zone, in lower case A-labels; `@` is the apex. */
