@@ -599,6 +599,7 @@ CREATE TABLE "dns_plans" (
 	"zone_version" bigint NOT NULL,
 	"hash" text collate "C" NOT NULL,
 	"edits" text,
+	"zone_edit" text,
 	"targets" text NOT NULL,
 	"blocked" text NOT NULL,
 	"origin" text collate "C" NOT NULL,

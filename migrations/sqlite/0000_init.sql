@@ -705,6 +705,7 @@ CREATE TABLE `dns_plans` (
 	`zone_version` integer NOT NULL,
 	`hash` text NOT NULL,
 	`edits` text,
+	`zone_edit` text,
 	`targets` text NOT NULL,
 	`blocked` text NOT NULL,
 	`origin` text NOT NULL,

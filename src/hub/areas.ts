@@ -7,6 +7,7 @@ import { workspaceRoutes } from '../access/workspace-routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
+import { dnsHistoryRoutes } from '../features/dns/history/routes'
 import { dnsRoutes } from '../features/dns/routes'
 import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { eventRoutes } from '../features/events/routes'
@@ -29,6 +30,7 @@ export const apiAreas: readonly AnyElysia[] = [
   limitRoutes,
   dnsRoutes,
   dnsSyncRoutes,
+  dnsHistoryRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

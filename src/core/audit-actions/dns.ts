@@ -108,4 +108,12 @@ export const dnsActions = [
     changes: { members: { serial: Type.Integer(), deleted: Type.Integer() } },
     example: { before: { serial: 7 }, after: { serial: 8, deleted: 1 } },
   }),
+  auditAction({
+    action: 'dns.zone.revert',
+    number: 'DN060',
+    description: 'The undoing of changes of a zone was planned; where the serial moved, it was done.',
+    targets: ['plan', 'zone'],
+    changes: { members: counts },
+    example: { before: { serial: 8 }, after: { serial: 9, created: 0, updated: 1, deleted: 1 } },
+  }),
 ] as const

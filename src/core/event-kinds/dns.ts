@@ -28,6 +28,9 @@ const Change = Shape({
   after: Value('As it is; null when deleted.'),
 })
 
+/** Where changes of records come from. */
+export const originWords = ['api', 'dashboard', 'template', 'import', 'dynamic', 'external'] as const
+
 export const dnsKinds = [
   contractKind({
     kind: 'dns.records_changed',
@@ -36,7 +39,7 @@ export const dnsKinds = [
     description: 'Records of a zone changed, here or outside (origin `external`). One message for each set of changes.',
     data: Shape({
       zone: Named('zone', 'The zone.'),
-      origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], {
+      origin: Words(originWords, {
         description: 'Where the change came from; `dynamic` is a dynamic IP source, `external` was found at the provider.',
       }),
       actor: Nullable(Actor('Who changed them.'), { description: 'Who changed them; null when `origin` is `external`.' }),

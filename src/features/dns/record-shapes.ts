@@ -5,14 +5,14 @@ import { editable, Expanded, Line, ListOf, MaybeInstant, Nullable, Shape, Tags, 
 import { recordSources } from './tables'
 import { Zone } from './zone-shapes'
 
-const recordType = Type.String({
+export const recordType = Type.String({
   minLength: 1,
   maxLength: 20,
   pattern: '^[A-Za-z0-9]+$',
   'x-rule': 'must be a record type such as A or TXT, or TYPE and its number.',
   description: 'Record type, or `TYPE` and its number (RFC 3597).',
 })
-const recordName = Type.String({
+export const recordName = Type.String({
   maxLength: 1024,
   description:
     'Name within the zone, `@` for the apex. With a dot at the end it is absolute; Unicode becomes A-labels. `*` may be its first label.',
@@ -64,6 +64,16 @@ const optionsPatch = Shape(
   { proxied: Type.Optional(Nullable(options.properties.proxied)) },
   { description: options.description! },
 )
+/** What all records of a name and type have alike, beside their TTL. */
+export const membersShown = {
+  locked,
+  comment,
+  options: Nullable(options, { description: `${options.description} Null where it is left to the provider.` }),
+  tags: Tags,
+  expires_at: MaybeInstant(expires_at),
+}
+export const membersExample = { locked: false, comment: '', options: null, tags: [], expires_at: null }
+
 const givenOptions = Type.Optional(
   Nullable(options, { description: `${options.description} Null leaves it to the provider; absent leaves it as it is.` }),
 )
@@ -83,11 +93,7 @@ const example = {
   synced: true,
   source: 'api',
   managed: true,
-  comment: '',
-  options: null,
-  locked: false,
-  tags: [],
-  expires_at: null,
+  ...membersExample,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -111,11 +117,7 @@ export const DnsRecord = Shape(
     synced: Type.Boolean({ description: 'Whether it is served as it is kept here.' }),
     source: Words(recordSources, { description: 'Where it came from.' }),
     managed: Type.Boolean({ description: 'Whether it is kept here; false for what was only found at a provider.' }),
-    locked,
-    comment,
-    options: Nullable(options, { description: `${options.description} Null where it is left to the provider.` }),
-    tags: Tags,
-    expires_at: MaybeInstant(expires_at),
+    ...membersShown,
     ...editable,
     expanded: Expanded({ zone: Zone }),
   },

@@ -22,6 +22,17 @@ export const soaMembers = (zone: ZoneRow): SoaMembers => ({
   minimum: zone.soaMinimum,
 })
 
+/** The columns of a zone that have the members. */
+export const soaColumnsOf = (soa: SoaMembers) => ({
+  soaMname: soa.mname,
+  soaRname: soa.rname,
+  soaTtl: soa.ttl,
+  soaRefresh: soa.refresh,
+  soaRetry: soa.retry,
+  soaExpire: soa.expire,
+  soaMinimum: soa.minimum,
+})
+
 /** The value of an SOA record. */
 export function soaRdataOf(members: SoaMembers, serial: number): Uint8Array {
   const { ttl: _, ...fields } = members

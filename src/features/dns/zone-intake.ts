@@ -11,6 +11,7 @@ import type { ImportedZone } from './imported-zone'
 import { importModes, type ZoneImported } from './record-shapes'
 import type { WantedRrset } from './rrset-rules'
 import { countsOf } from './rrsets'
+import { soaColumnsOf } from './soa-members'
 import { allowing } from './sync/allowing'
 import type { BlockCode } from './sync/guards'
 import { editsOf } from './sync/zone-edits'
@@ -129,15 +130,7 @@ function soaOf(zone: ZoneRow, { ttl, rdata }: ZoneRecord): ZoneEdit | undefined 
     mname: string
     rname: string
   } & Record<'serial' | 'refresh' | 'retry' | 'expire' | 'minimum', number>
-  const given = {
-    soaMname: mname,
-    soaRname: rname,
-    soaTtl: ttl,
-    soaRefresh: refresh,
-    soaRetry: retry,
-    soaExpire: expire,
-    soaMinimum: minimum,
-  }
+  const given = soaColumnsOf({ mname, rname, ttl, refresh, retry, expire, minimum })
   const same = Object.entries(given).every(([column, value]) => zone[column as keyof typeof given] === value)
   if (same && serial === zone.serial) return undefined
   // A serial that steps back would keep secondaries from asking again.

@@ -21,6 +21,8 @@ const soa = {
   minimum: seconds('How long it may be remembered that a name or type is not there (RFC 2308).'),
 }
 
+export const soaShown = Shape(soa, { description: 'The SOA record but for its serial.' })
+
 const status = Words(zoneStatuses, { description: '`paused`: kept, and not served.' })
 const default_ttl = seconds('TTL in seconds of records that are made without one.')
 
@@ -68,7 +70,7 @@ export const Zone = Shape(
     nameservers: Type.Array(Type.String(), { description: 'What the NS records of its apex name.' }),
     serial: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Of the SOA: follows every change (RFC 1982).' }),
     default_ttl,
-    soa: Shape(soa, { description: 'The SOA record but for its serial.' }),
+    soa: soaShown,
     record_count: Type.Integer({ minimum: 0, description: 'Records in it, without the SOA.' }),
     update_limit_percent,
     delete_limit_percent,

@@ -99,12 +99,13 @@ function rrsetSteps(
 
   const kept = new Map(existing?.records.map(record => [record.rdataHash, record]) ?? [])
   const byId = new Map(existing?.records.map(record => [record.id, record]) ?? [])
+  const claimed = new Set(wanted.values.map(value => value.keep?.id))
   const taken = new Set<string>()
   const records: RecordRow[] = []
   const place = (value: WantedRrset['values'][number]): RecordRow | undefined => {
+    const named = value.keep && byId.get(value.keep.id)
     const same = kept.get(value.hash)
-    const named = value.keep === undefined ? undefined : byId.get(value.keep.id)
-    return same ?? named
+    return named ?? (same && !claimed.has(same.id) ? same : undefined)
   }
   for (const value of wanted.values) {
     const old = place(value)

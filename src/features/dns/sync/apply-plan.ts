@@ -3,13 +3,14 @@ import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { locking } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
 import { conflict, invalid, notFound, Problem } from '../../../core/problem'
 import type { ActionKind } from '../../actions/kind'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
 import { countsOf } from '../rrsets'
 import { changeZone } from '../zone-changes'
-import { zoneHeld } from '../zone-rows'
+import { zoneHeld, type ZoneRow } from '../zone-rows'
 import { zoneTarget } from '../zones'
 import { allowing } from './allowing'
 import { wantedOfEdit } from './plan-forms'
@@ -34,30 +35,50 @@ export async function applyPlan(ctx: Ctx, zoneId: string, input: PlanApplyInput)
     const now = ctx.hub.clock.now()
     refuseUnlessOpen(plan, planStatus(plan, zone, now), input.hash)
     const allowed = allowing(plan.blocked, input, { plan_id: plan.id })
-    await tx.update(dnsPlans).set({ appliedAt: now, allowed }).where(eq(dnsPlans.id, plan.id))
-    const made = await changeZone(tx, ctx, zone, (plan.edits ?? []).map(wantedOfEdit).map(unlocking), {
-      source: plan.source,
-      origin: plan.origin,
-      note: input.note || plan.note || null,
-      planId: plan.id,
-    })
-    const done = { serial: made.zone.serial, ...countsOf(made.changes) }
-    const { action, job } = await startAction(tx, ctx, applyAction, {
-      resources: [{ type: 'zone', id: zone.id }],
-      input: { plan_id: plan.id },
-      result: { plan_id: plan.id, ...done },
-    })
+    const {
+      applied: _,
+      action,
+      done,
+      ...rest
+    } = await carryOut(tx, ctx, zone, plan, { allowed, note: input.note || plan.note || null })
     return {
       result: action,
       target: [target('plan', { id: plan.id }), zoneTarget(zone)],
       before: { serial: zone.serial },
       after: { ...done, allowed },
       reason: input.note || plan.note || null,
-      events: made.events,
-      wakes: made.wakes,
-      jobs: [...made.jobs, job],
+      ...rest,
     }
   })
+}
+
+/** What a plan does at once, in the transaction of the caller, who found it open and nothing left that holds it back. @param zone held */
+export async function carryOut(
+  tx: Tx,
+  ctx: Ctx,
+  zone: ZoneRow,
+  plan: PlanRow,
+  { allowed, note }: { allowed: string[]; note: string | null },
+) {
+  const [applied] = await tx
+    .update(dnsPlans)
+    .set({ appliedAt: ctx.hub.clock.now(), allowed })
+    .where(eq(dnsPlans.id, plan.id))
+    .returning()
+  const made = await changeZone(tx, ctx, zone, (plan.edits ?? []).map(wantedOfEdit).map(unlocking), {
+    source: plan.source,
+    origin: plan.origin,
+    note,
+    planId: plan.id,
+    ...(plan.zoneEdit && { edit: plan.zoneEdit }),
+  })
+  const done = { serial: made.zone.serial, ...countsOf(made.changes) }
+  const { action, job } = await startAction(tx, ctx, applyAction, {
+    resources: [{ type: 'zone', id: zone.id }],
+    input: { plan_id: plan.id },
+    result: { plan_id: plan.id, ...done },
+  })
+  return { applied: applied!, action, done, events: made.events, wakes: made.wakes, jobs: [...made.jobs, job] }
 }
 
 /** @throws Problem 409 */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, inArray, lt } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import { canonicalJson } from '../../../core/canonical-json'
@@ -5,6 +6,7 @@ import { sha256Hex } from '../../../core/crypto'
 import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { undoable } from '../../../core/db/savepoint'
+import { textOf } from '../../../core/dns/rdata'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
@@ -15,12 +17,12 @@ import type { Page } from '../../../core/shapes'
 import type { ChangeOrigin } from '../changed-event'
 import type { WantedRrset } from '../rrset-rules'
 import { dnsZones, type RecordSource } from '../tables'
-import { changeZone, type Changer } from '../zone-changes'
+import { soaMembers, soaRdataOf } from '../soa-members'
+import { changeZone, type Changer, type ZoneEdit } from '../zone-changes'
 import type { ZoneRow } from '../zone-rows'
 import { builtin } from '../zone-shapes'
 import { zoneOf } from '../zones'
-import { keptEdit, mostOpsShown, plannedOp, type PlannedTarget } from './plan-forms'
-import type { Op } from '../providers/provider'
+import { keptEdit, mostOpsShown, plannedOp, type PlannedOp, type PlannedTarget } from './plan-forms'
 import type { PlanView } from './shapes'
 import { dnsPlans } from './tables'
 import { editsOf } from './zone-edits'
@@ -34,7 +36,7 @@ export const planLifeMs = 15 * 60_000
  * Writes down what edits would do to a zone, and the reasons not to do so unasked; nothing else is written. The edits are held to the rules
  * of DNS and to the limits of the plan as if they were made.
  * @param zone as of `zoneHeld`
- * @param wanted none is a plan that changes nothing of what is kept here
+ * @param wanted none, and no edit of the zone itself, is a plan that changes nothing of what is kept here
  * @throws Problem 422, 403 `plan_limit_reached`
  */
 export async function makePlan(
@@ -42,12 +44,13 @@ export async function makePlan(
   ctx: Changer,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
-  by: { source: RecordSource; origin: ChangeOrigin; note?: string },
+  by: { source: RecordSource; origin: ChangeOrigin; note?: string; edit?: ZoneEdit },
 ): Promise<PlanRow> {
   await tryOut(tx, ctx, zone, wanted, by)
   const { ops, reasons } = await editsOf(tx, zone, wanted)
   const edits = wanted.length === 0 ? null : wanted.map(keptEdit)
-  const targets = [plannedHere(ops)]
+  const zoneEdit = by.edit ?? null
+  const targets = [plannedHere([...(by.edit ? soaOps(zone, { ...zone, ...by.edit }) : []), ...ops.map(plannedOp)])]
   const now = ctx.hub.clock.now()
   const [row] = await tx
     .insert(dnsPlans)
@@ -56,8 +59,9 @@ export async function makePlan(
       zoneId: zone.id,
       workspaceId: zone.workspaceId,
       zoneVersion: zone.version,
-      hash: planHash({ zone: zone.id, version: zone.version, edits, targets }),
+      hash: planHash({ zone: zone.id, version: zone.version, edits, zoneEdit, targets }),
       edits,
+      zoneEdit,
       targets,
       blocked: reasons,
       origin: by.origin,
@@ -79,9 +83,9 @@ async function tryOut(
   ctx: Changer,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
-  by: { source: RecordSource; origin: ChangeOrigin },
+  by: { source: RecordSource; origin: ChangeOrigin; edit?: ZoneEdit },
 ): Promise<void> {
-  if (wanted.length === 0) return
+  if (wanted.length === 0 && !by.edit) return
   const undone = new Error('The change was tried out.')
   try {
     await undoable(tx, async () => {
@@ -96,14 +100,25 @@ async function tryOut(
 /** A lock holds a plan back as a reason of its own, which whoever applies it overrides. */
 export const unlocking = (wanted: WantedRrset): WantedRrset => ({ ...wanted, unlocks: true })
 
-const plannedHere = (ops: readonly Op[]): PlannedTarget => ({
+const plannedHere = (ops: readonly PlannedOp[]): PlannedTarget => ({
   target_id: null,
   provider_id: builtin,
   observed_hash: null,
-  ops_hash: sha256Hex(canonicalJson(ops.map(plannedOp))),
+  ops_hash: sha256Hex(canonicalJson(ops)),
   op_count: ops.length,
-  ops: ops.slice(0, mostOpsShown).map(plannedOp),
+  ops: ops.slice(0, mostOpsShown),
 })
+
+/** What becomes of the SOA record, its serial left as it is: the change moves it. */
+function soaOps(zone: ZoneRow, after: ZoneRow): PlannedOp[] {
+  const form = (one: ZoneRow) => ({
+    ttl: one.soaTtl,
+    values: [textOf('SOA', soaRdataOf(soaMembers(one), zone.serial))],
+  })
+  return isDeepStrictEqual(form(zone), form(after))
+    ? []
+    : [{ action: 'update', name: '@', type: 'SOA', before: form(zone), after: form(after) }]
+}
 
 const planHash = (of: object): string => sha256Hex(canonicalJson(JSON.parse(JSON.stringify(of))))
 

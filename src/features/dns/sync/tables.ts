@@ -5,6 +5,7 @@ import type { ChangeOrigin } from '../changed-event'
 import type { BlockReason } from './guards'
 import type { KeptEdit, PlannedTarget } from './plan-forms'
 import { dnsZones, recordSources } from '../tables'
+import type { ZoneEdit } from '../zone-changes'
 
 /** What would be done to a zone, as it was worked out at one moment; carried out as it is or not at all. */
 export const dnsPlans = table(
@@ -21,6 +22,8 @@ export const dnsPlans = table(
     hash: text('hash').notNull(),
     // Null where the plan changes nothing of what is kept here.
     edits: json<KeptEdit[] | null>('edits'),
+    // Null where nothing but records changes.
+    zoneEdit: json<ZoneEdit | null>('zone_edit'),
     targets: json<PlannedTarget[]>('targets').notNull(),
     blocked: json<BlockReason[]>('blocked').notNull(),
     origin: text('origin').$type<ChangeOrigin>().notNull(),
