@@ -612,6 +612,56 @@ CREATE TABLE "dns_plans" (
 	"applied_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "dns_template_bindings" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"template_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"host" text collate "C" NOT NULL,
+	"mode" text collate "C" NOT NULL,
+	"variables" text NOT NULL,
+	"template_version" bigint NOT NULL,
+	"pending" boolean NOT NULL,
+	"edited" boolean NOT NULL,
+	"error" text,
+	"applied_at" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_template_rrsets" (
+	"binding_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"placed" text NOT NULL,
+	CONSTRAINT "dns_template_rrsets_binding_id_name_type_pk" PRIMARY KEY("binding_id","name","type")
+);
+--> statement-breakpoint
+CREATE TABLE "dns_template_versions" (
+	"template_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"content" text NOT NULL,
+	"actor" text NOT NULL,
+	"created_at" bigint NOT NULL,
+	CONSTRAINT "dns_template_versions_template_id_version_pk" PRIMARY KEY("template_id","version")
+);
+--> statement-breakpoint
+CREATE TABLE "dns_templates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"content" text NOT NULL,
+	"content_version" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -639,6 +689,10 @@ ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_w
 ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_alias_addresses" ADD CONSTRAINT "dns_alias_addresses_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_template_bindings" ADD CONSTRAINT "dns_template_bindings_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_template_rrsets" ADD CONSTRAINT "dns_template_rrsets_binding_id_dns_template_bindings_id_fk" FOREIGN KEY ("binding_id") REFERENCES "public"."dns_template_bindings"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_template_versions" ADD CONSTRAINT "dns_template_versions_template_id_dns_templates_id_fk" FOREIGN KEY ("template_id") REFERENCES "public"."dns_templates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_templates" ADD CONSTRAINT "dns_templates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
@@ -720,4 +774,10 @@ CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree (
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
 CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint
 CREATE INDEX "dns_plans_zone" ON "dns_plans" USING btree ("zone_id","id");--> statement-breakpoint
-CREATE INDEX "dns_plans_expires" ON "dns_plans" USING btree ("expires_at");
+CREATE INDEX "dns_plans_expires" ON "dns_plans" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "dns_template_bindings_workspace" ON "dns_template_bindings" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_template_bindings_template" ON "dns_template_bindings" USING btree ("workspace_id","template_id","id");--> statement-breakpoint
+CREATE INDEX "dns_template_bindings_zone" ON "dns_template_bindings" USING btree ("zone_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_template_bindings_linked" ON "dns_template_bindings" USING btree ("template_id","zone_id","host") WHERE "dns_template_bindings"."mode" = 'linked';--> statement-breakpoint
+CREATE INDEX "dns_template_rrsets_name" ON "dns_template_rrsets" USING btree ("zone_id","name");--> statement-breakpoint
+CREATE INDEX "dns_templates_workspace" ON "dns_templates" USING btree ("workspace_id","id");

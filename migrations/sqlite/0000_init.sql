@@ -720,4 +720,64 @@ CREATE TABLE `dns_plans` (
 );
 --> statement-breakpoint
 CREATE INDEX `dns_plans_zone` ON `dns_plans` (`zone_id`,`id`);--> statement-breakpoint
-CREATE INDEX `dns_plans_expires` ON `dns_plans` (`expires_at`);
+CREATE INDEX `dns_plans_expires` ON `dns_plans` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `dns_template_bindings` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`template_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`host` text NOT NULL,
+	`mode` text NOT NULL,
+	`variables` text NOT NULL,
+	`template_version` integer NOT NULL,
+	`pending` integer NOT NULL,
+	`edited` integer NOT NULL,
+	`error` text,
+	`applied_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`zone_id`) REFERENCES `dns_zones`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_template_bindings_workspace` ON `dns_template_bindings` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_template_bindings_template` ON `dns_template_bindings` (`workspace_id`,`template_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_template_bindings_zone` ON `dns_template_bindings` (`zone_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_template_bindings_linked` ON `dns_template_bindings` (`template_id`,`zone_id`,`host`) WHERE "dns_template_bindings"."mode" = 'linked';--> statement-breakpoint
+CREATE TABLE `dns_template_rrsets` (
+	`binding_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`placed` text NOT NULL,
+	PRIMARY KEY(`binding_id`, `name`, `type`),
+	FOREIGN KEY (`binding_id`) REFERENCES `dns_template_bindings`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_template_rrsets_name` ON `dns_template_rrsets` (`zone_id`,`name`);--> statement-breakpoint
+CREATE TABLE `dns_template_versions` (
+	`template_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`content` text NOT NULL,
+	`actor` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`template_id`, `version`),
+	FOREIGN KEY (`template_id`) REFERENCES `dns_templates`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `dns_templates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`content` text NOT NULL,
+	`content_version` integer NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_templates_workspace` ON `dns_templates` (`workspace_id`,`id`);

@@ -149,7 +149,7 @@ const narrowingColumn = <Row>(ctx: Ctx, listing: Listing<Row>, owner: string): S
 const variantOf = (filter: Filter, value: unknown): string =>
   filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
 
-interface Ordered<Row> {
+export interface Ordered<Row> {
   word: string
   column: SQLiteColumn
   down: boolean
@@ -157,7 +157,7 @@ interface Ordered<Row> {
 }
 
 /** The asked order with the id as its last word, so that no two rows are equal in it. */
-function ordered<Row>(listing: Listing<Row>, words: string[]): Ordered<Row>[] {
+export function ordered<Row>(listing: Listing<Row>, words: string[]): Ordered<Row>[] {
   const order = words.map(word => {
     const down = word.startsWith('-')
     const name = down ? word.slice(1) : word
@@ -223,7 +223,8 @@ async function countRows<Row>(
   return row!.total
 }
 
-function cursorValues(ctx: Ctx, cursor: string, asked: string, length: number): (string | number)[] {
+/** Where a cursor points. @throws Problem 400 `invalid_cursor` */
+export function cursorValues(ctx: Ctx, cursor: string, asked: string, length: number): (string | number)[] {
   try {
     const values = openCursor(cursorKey(ctx), cursor, asked)
     if (values.length === length) return values as (string | number)[]
@@ -240,7 +241,7 @@ function cursorValues(ctx: Ctx, cursor: string, asked: string, length: number): 
 }
 
 const cursorKeys = new WeakMap<object, Uint8Array>()
-function cursorKey(ctx: Ctx): Uint8Array {
+export function cursorKey(ctx: Ctx): Uint8Array {
   let key = cursorKeys.get(ctx.hub)
   if (!key) cursorKeys.set(ctx.hub, (key = ctx.hub.keys.derive('cursor')))
   return key

@@ -10,6 +10,7 @@ import { auditStreamRoutes } from '../features/audit/stream-routes'
 import { dnsHistoryRoutes } from '../features/dns/history/routes'
 import { dnsRoutes } from '../features/dns/routes'
 import { dnsSyncRoutes } from '../features/dns/sync/routes'
+import { dnsTemplateRoutes } from '../features/dns/templates/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
@@ -31,6 +32,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsRoutes,
   dnsSyncRoutes,
   dnsHistoryRoutes,
+  dnsTemplateRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

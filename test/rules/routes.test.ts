@@ -311,6 +311,11 @@ async function firstOf(collection: string) {
         rrsets: [{ name: 'planned', type: 'A', records: [{ content: '192.0.2.1' }] }],
       })
     ).body
+  if (collection === '/v1/dns/template-bindings')
+    await acme.call('POST', '/v1/dns/templates/tmpl_builtin_acme_delegation/apply', {
+      zone_id: await ownId('/v1/dns/zones'),
+      variables: { target: 'acme.example.net' },
+    })
   if (collection === '/v1/members') await addPerson()
   return (await acme.call('GET', collection)).body.data[0]
 }

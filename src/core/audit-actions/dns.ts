@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { auditAction } from './entry'
+import { asked, auditAction } from './entry'
 
 const zone = ['zone']
 const record = ['record', 'zone']
@@ -10,6 +10,9 @@ const counts = {
   updated: Type.Integer(),
   deleted: Type.Integer(),
 }
+
+const templateTargets = ['template_binding', 'dns_template', 'zone']
+const allowed = Type.Array(Type.String())
 
 export const dnsActions = [
   auditAction({
@@ -115,5 +118,68 @@ export const dnsActions = [
     targets: ['plan', 'zone'],
     changes: { members: counts },
     example: { before: { serial: 8 }, after: { serial: 9, created: 0, updated: 1, deleted: 1 } },
+  }),
+  auditAction({
+    action: 'dns.template.create',
+    number: 'DN080',
+    description: 'A DNS template was made.',
+    targets: ['dns_template'],
+    changes: 'answer',
+    example: { before: {}, after: { name: 'Web site' } },
+  }),
+  auditAction({
+    action: 'dns.template.update',
+    number: 'DN081',
+    description: 'A DNS template was edited; zones stay as they are until it is applied there anew.',
+    targets: ['dns_template'],
+    changes: 'answer',
+    example: { before: { name: 'Web site' }, after: { name: 'Shop' } },
+  }),
+  auditAction({
+    action: 'dns.template.delete',
+    number: 'DN082',
+    description: 'A DNS template was deleted; the records that it made stay.',
+    targets: ['dns_template'],
+    changes: { of: 'dns.template.create' },
+    example: { before: { name: 'Web site' }, after: {} },
+  }),
+  auditAction({
+    action: 'dns.template.preview',
+    number: 'DN083',
+    description: 'A look at what a DNS template would change was refused; one that is answered has no entry.',
+    targets: [],
+  }),
+  auditAction({
+    action: 'dns.template.apply',
+    number: 'DN084',
+    description: 'A DNS template was put into a zone; which records that changed, the event tells.',
+    targets: templateTargets,
+    changes: { of: 'dns.template.apply', members: { allowed } },
+    example: { before: {}, after: { mode: 'linked', host: '@', serial: 8, created: 2, updated: 0, deleted: 0 } },
+  }),
+  auditAction({
+    action: 'dns.template_binding.update',
+    number: 'DN086',
+    description: 'The values or the mode of a template in a zone were edited; the zone stays as it is until they are applied.',
+    targets: templateTargets,
+    changes: 'answer',
+    example: { before: { mode: 'linked' }, after: { mode: 'once' } },
+  }),
+  auditAction({
+    action: 'dns.template_binding.apply',
+    number: 'DN087',
+    description: 'A zone was brought to the newest version of its template.',
+    targets: templateTargets,
+    channels: [...asked, 'job'],
+    changes: { of: 'dns.template.apply', members: { allowed } },
+    example: { before: { template_version: 1 }, after: { template_version: 2, serial: 9, created: 0, updated: 1, deleted: 0 } },
+  }),
+  auditAction({
+    action: 'dns.template_binding.delete',
+    number: 'DN088',
+    description: 'A template was taken off a zone; its records stayed, or went where that was asked for.',
+    targets: templateTargets,
+    changes: { of: 'dns.template.apply', members: { allowed } },
+    example: { before: { mode: 'linked' }, after: { serial: 10, created: 0, updated: 0, deleted: 2 } },
   }),
 ] as const

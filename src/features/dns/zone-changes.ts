@@ -15,6 +15,7 @@ import { dnsRecordMarks, dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges,
 import { hasNameServers, zoneProblems } from './zone-rules'
 import { rowsAtOnce, rrsetKey, rrsetsAt, type RrsetRow, type ZoneRow } from './zone-rows'
 import { stepsOf, type Steps } from './zone-steps'
+import { noteEdits } from './templates/note-edits'
 
 export interface ZoneChanged {
   zone: ZoneRow
@@ -90,6 +91,7 @@ export async function changeZone(
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
   await write(tx, steps, now)
   refuse(await zoneProblems(tx, zone, steps.touched))
+  await noteEdits(tx, zone.id, steps.rrsets, now)
   const lost = wanted.find(one => one.name === '@' && one.type === 'NS' && one.values.length === 0)
   if (lost && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])

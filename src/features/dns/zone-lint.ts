@@ -4,6 +4,7 @@ import { fieldsOf, textOf } from '../../core/dns/rdata'
 import { classOf, parseAddress } from '../../core/net/address'
 import type { PublishedRrset, PublishedZone } from './publish'
 import { joinedText } from './record-values'
+import { isSpf, mostSpfLookups, spfLookups } from './spf'
 import { withinZone } from './zone-names'
 
 /** Something in a zone that is allowed and most often a mistake. */
@@ -189,24 +190,20 @@ function addressFindings(rrset: PublishedRrset): Found[] {
   })
 }
 
-const mostLookups = 10
-
 function mailFindings(rrset: PublishedRrset, names: Names): Found[] {
   const found: Found[] = []
   if (rrset.type === 'TXT') {
     const texts = rrset.rdata.flatMap(rdata => joinedText('TXT', rdata) ?? [])
-    const spf = texts.filter(text => /^v=spf1( |$)/i.test(text))
+    const spf = texts.filter(isSpf)
     if (spf.length > 1)
       found.push({ rrset, rule: 'spf_twice', detail: `${spf.length} SPF records at one name are an error to receivers.` })
     for (const text of spf) {
-      const lookups = text
-        .split(' ')
-        .filter(term => /^[+?~-]?(include:|a([:/]|$)|mx([:/]|$)|ptr(:|$)|exists:|redirect=)/i.test(term)).length
-      if (lookups > mostLookups)
+      const lookups = spfLookups(text)
+      if (lookups > mostSpfLookups)
         found.push({
           rrset,
           rule: 'spf_lookups',
-          detail: `SPF with ${lookups} terms that are looked up is an error beyond ${mostLookups}.`,
+          detail: `SPF with ${lookups} terms that are looked up is an error beyond ${mostSpfLookups}.`,
         })
       if (/ \+?all( |$)/i.test(text)) found.push({ rrset, rule: 'spf_all', detail: 'SPF that ends in +all lets everybody send.' })
     }

@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
-import type { Tx } from '../../core/db/transaction'
+import type { Reader, Tx } from '../../core/db/transaction'
 import { notFound } from '../../core/problem'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
 
@@ -28,7 +28,7 @@ export async function zoneHeld(tx: Tx, ctx: Ctx, id: string): Promise<ZoneRow> {
 }
 
 /** The rrsets of these names, by {@link rrsetKey}. */
-export async function rrsetsAt(tx: Tx, zoneId: string, names: readonly string[]): Promise<Map<string, Rrset>> {
+export async function rrsetsAt(tx: Reader, zoneId: string, names: readonly string[]): Promise<Map<string, Rrset>> {
   const found = new Map<string, Rrset>()
   const distinct = [...new Set(names)]
   for (let at = 0; at < distinct.length; at += rowsAtOnce) {

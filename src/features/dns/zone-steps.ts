@@ -125,7 +125,7 @@ function rrsetSteps(
         name: wanted.name,
         nameReversed: reversedName(wanted.name),
         type: wanted.type,
-        source: row.source,
+        source,
         ...written,
         version: (value.keep?.version ?? 0) + 1,
         createdAt: value.keep?.createdAt ?? now,

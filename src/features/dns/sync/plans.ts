@@ -77,8 +77,8 @@ export async function makePlan(
   return row!
 }
 
-/** The change is made and undone again: whatever would refuse it does so now. */
-async function tryOut(
+/** The change is made and undone again: whatever would refuse it does so now. @throws Problem 422, 403 `plan_limit_reached` */
+export async function tryOut(
   tx: Tx,
   ctx: Changer,
   zone: ZoneRow,

@@ -9,7 +9,7 @@ const Member = Shape({
   type: Type.String({ description: 'Record type.' }),
 })
 
-const Reason = Shape(
+export const Reason = Shape(
   {
     code: Words(blockCodes, { description: 'The reason; it is overridden by this word. Further ones may be added.' }),
     detail: Type.String({ description: 'For people, with the figures.' }),
@@ -38,7 +38,7 @@ const Form = Nullable(
   }),
 )
 
-const Op = Shape({
+export const Op = Shape({
   action: Words(['create', 'update', 'delete'], { description: 'What is done to the rrset.' }),
   name: Member.properties.name,
   type: Member.properties.type,

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import type { Tx } from '../../../core/db/transaction'
+import type { Reader } from '../../../core/db/transaction'
 import type { Op, ProviderRrset } from '../providers/provider'
 import type { WantedRrset } from '../rrset-rules'
 import { dnsRrsets } from '../tables'
@@ -9,7 +9,7 @@ import { alike, exactly, printOf } from './normalise'
 
 /** What edits would do to a zone as it is kept here, and the reasons not to do so unasked. */
 export async function editsOf(
-  tx: Tx,
+  tx: Reader,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
 ): Promise<{ ops: Op[]; reasons: BlockReason[] }> {

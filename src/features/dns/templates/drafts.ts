@@ -1,0 +1,121 @@
+import { octetsOf } from '../../../core/dns/octets'
+import { rdataOfTxt } from '../../../core/dns/rdata'
+import { joinedText, valueOfRdata } from '../record-values'
+import type { WantedRrset, WantedValue } from '../rrset-rules'
+import { rrsetKey, type RecordRow, type Rrset } from '../zone-rows'
+
+/** A value of an rrset that is being changed. */
+export interface DraftValue extends WantedValue {
+  /** Of TXT: its strings joined. */
+  text: string | null
+  /** The record that has it in the zone; null for a value that is new. */
+  record: RecordRow | null
+}
+
+/** An rrset on its way from what it is to what it is to be. */
+export class Draft {
+  values: DraftValue[]
+  /** Seconds; null while nobody said. */
+  ttl: number | null
+  #comment: string | null = null
+  #pointer: string | null = null
+
+  constructor(
+    readonly name: string,
+    readonly type: string,
+    readonly existing: Rrset | undefined,
+  ) {
+    this.ttl = existing?.row.ttl ?? null
+    this.values = (existing?.records ?? []).map(record => ({
+      rdata: record.rdata,
+      hash: record.rdataHash,
+      content: record.content,
+      contentKey: record.contentKey,
+      target: record.target,
+      text: joinedText(type, record.rdata),
+      record,
+      pointer: '#',
+    }))
+  }
+
+  has(hash: string): boolean {
+    return this.values.some(value => value.hash === hash)
+  }
+
+  keepOnly(stays: (value: DraftValue) => boolean): void {
+    this.values = this.values.filter(stays)
+  }
+
+  add(value: Omit<DraftValue, 'record'>): void {
+    this.values.push({ ...value, record: null })
+    this.#pointer ??= value.pointer
+  }
+
+  /** Gives a TXT another text; its record stays. @param text null removes it */
+  rewrite(value: DraftValue, text: string | null, pointer = '#'): void {
+    if (text === null) {
+      this.keepOnly(one => one !== value)
+      return
+    }
+    const { record } = value
+    const rewritten = {
+      ...valueOfRdata(this.type, rdataOfTxt(octetsOf(text))),
+      ...(record && { keep: record }),
+      text,
+      record,
+      pointer,
+    }
+    this.values = this.values.map(one => (one === value ? rewritten : one))
+  }
+
+  /** @param comment for an rrset that is new; one that is there keeps its own */
+  settle(ttl: number, comment: string | null): void {
+    this.ttl = ttl
+    this.#comment = comment
+  }
+
+  /** How the rrset is to be; null when it is so. */
+  wanted(): WantedRrset | null {
+    const { name, type, values, existing } = this
+    const ttl = this.ttl ?? existing?.row.ttl ?? 0
+    const hashes = new Set(values.map(value => value.hash))
+    const isSame =
+      (existing?.records.length ?? 0) === values.length &&
+      (existing?.records ?? []).every(record => hashes.has(record.rdataHash)) &&
+      (values.length === 0 || existing?.row.ttl === ttl)
+    if (isSame) return null
+    return {
+      name,
+      type,
+      ttl,
+      comment: existing ? null : this.#comment,
+      values: values.map(({ text: _text, record: _record, ...value }) => value),
+      pointer: this.#pointer ?? values.find(value => value.pointer !== '#')?.pointer ?? '#',
+    }
+  }
+}
+
+/** The rrsets of a zone that a change may touch. */
+export class Drafts {
+  readonly #drafts = new Map<string, Draft>()
+
+  constructor(private readonly existing: ReadonlyMap<string, Rrset>) {}
+
+  at({ name, type }: { name: string; type: string }): Draft {
+    const key = rrsetKey({ name, type })
+    const draft = this.#drafts.get(key) ?? new Draft(name, type, this.existing.get(key))
+    this.#drafts.set(key, draft)
+    return draft
+  }
+
+  /** All types of a name. */
+  of(name: string): Draft[] {
+    for (const { row } of this.existing.values()) if (row.name === name) this.at(row)
+    return [...this.#drafts.values()].filter(one => one.name === name)
+  }
+
+  /** The rrsets that change, in the order in which they were asked for. */
+  wanted(): WantedRrset[] {
+    return [...this.#drafts.values()].flatMap(one => one.wanted() ?? [])
+  }
+}

@@ -1,0 +1,100 @@
+import { sql } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
+import { flag, int, json, text, time } from '../../../core/db/columns'
+import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
+import type { AuditActor } from '../../../core/db/tables'
+import { dnsZones } from '../tables'
+import type { TemplateContent } from './content'
+import type { PlacedRrset } from './placed'
+
+export const bindingModes = ['once', 'linked'] as const
+export type BindingMode = (typeof bindingModes)[number]
+
+export const dnsTemplates = table(
+  'dns_templates',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    description: text('description').notNull(),
+    content: json<TemplateContent>('content').notNull(),
+    // The version that last changed the content: bindings of earlier ones are behind.
+    contentVersion: int('content_version').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [index('dns_templates_workspace').on(t.workspaceId, t.id)],
+)
+
+/** Templates as they were after each edit. */
+export const dnsTemplateVersions = table(
+  'dns_template_versions',
+  {
+    templateId: text('template_id')
+      .notNull()
+      .references(() => dnsTemplates.id, { onDelete: 'cascade' }),
+    version: int('version').notNull(),
+    name: text('name').notNull(),
+    description: text('description').notNull(),
+    content: json<TemplateContent>('content').notNull(),
+    actor: json<AuditActor>('actor').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  t => [primaryKey({ columns: [t.templateId, t.version] })],
+)
+
+/** Where a template was applied. */
+export const dnsTemplateBindings = table(
+  'dns_template_bindings',
+  {
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id').notNull(),
+    // No reference: templates of the program are no rows.
+    templateId: text('template_id').notNull(),
+    zoneId: text('zone_id')
+      .notNull()
+      .references(() => dnsZones.id, { onDelete: 'cascade' }),
+    // Within the zone; `@` is the apex.
+    host: text('host').notNull(),
+    mode: text('mode', { enum: [...bindingModes] }).notNull(),
+    variables: json<Record<string, string | number>>('variables').notNull(),
+    // The version whose content is in the zone.
+    templateVersion: int('template_version').notNull(),
+    // Whether variables were edited since it was applied.
+    pending: flag('pending').notNull(),
+    // Whether what it put into the zone, and is essential, was edited or removed there.
+    edited: flag('edited').notNull(),
+    // Why it could not be brought to the newest version; null when it could.
+    error: json<{ code: string; detail: string } | null>('error'),
+    appliedAt: time('applied_at').notNull(),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [
+    index('dns_template_bindings_workspace').on(t.workspaceId, t.id),
+    index('dns_template_bindings_template').on(t.workspaceId, t.templateId, t.id),
+    index('dns_template_bindings_zone').on(t.zoneId, t.id),
+    uniqueIndex('dns_template_bindings_linked')
+      .on(t.templateId, t.zoneId, t.host)
+      .where(sql`${t.mode} = 'linked'`),
+  ],
+)
+
+/** What a binding put into its zone, by name and type. */
+export const dnsTemplateRrsets = table(
+  'dns_template_rrsets',
+  {
+    bindingId: text('binding_id')
+      .notNull()
+      .references(() => dnsTemplateBindings.id, { onDelete: 'cascade' }),
+    zoneId: text('zone_id').notNull(),
+    name: text('name').notNull(),
+    type: text('type').notNull(),
+    placed: json<PlacedRrset>('placed').notNull(),
+  },
+  t => [primaryKey({ columns: [t.bindingId, t.name, t.type] }), index('dns_template_rrsets_name').on(t.zoneId, t.name)],
+)
