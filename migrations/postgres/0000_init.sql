@@ -307,6 +307,26 @@ CREATE TABLE "audit_streams" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_providers" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"failures_in_a_row" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "dns_record_marks" (
 	"workspace_id" text collate "C" NOT NULL,
 	"zone_id" text collate "C" NOT NULL,
@@ -674,6 +694,7 @@ ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN
 ALTER TABLE "action_resources" ADD CONSTRAINT "action_resources_action_id_actions_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."actions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "actions" ADD CONSTRAINT "actions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "audit_streams" ADD CONSTRAINT "audit_streams_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_providers" ADD CONSTRAINT "dns_providers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_record_marks" ADD CONSTRAINT "dns_record_marks_record_id_dns_records_id_fk" FOREIGN KEY ("record_id") REFERENCES "public"."dns_records"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_records" ADD CONSTRAINT "dns_records_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_rrsets" ADD CONSTRAINT "dns_rrsets_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -730,6 +751,8 @@ CREATE INDEX "actions_workspace" ON "actions" USING btree ("workspace_id","id");
 CREATE INDEX "actions_status" ON "actions" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "actions_finished" ON "actions" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "audit_streams_workspace" ON "audit_streams" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_providers_name" ON "dns_providers" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "dns_providers_workspace" ON "dns_providers" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_record_marks_workspace" ON "dns_record_marks" USING btree ("workspace_id","mark","record_id");--> statement-breakpoint
 CREATE INDEX "dns_record_marks_zone" ON "dns_record_marks" USING btree ("zone_id","mark","record_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_records_rdata" ON "dns_records" USING btree ("rrset_id","rdata_hash");--> statement-breakpoint

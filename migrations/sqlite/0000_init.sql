@@ -356,6 +356,29 @@ CREATE TABLE `audit_streams` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_streams_workspace` ON `audit_streams` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_providers` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`failures_in_a_row` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_providers_name` ON `dns_providers` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `dns_providers_workspace` ON `dns_providers` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `dns_record_marks` (
 	`workspace_id` text NOT NULL,
 	`zone_id` text NOT NULL,

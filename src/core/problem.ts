@@ -37,6 +37,7 @@ export const problemKinds = {
   validation_failed: [422, 'Validation failed'],
   bulk_failed: [422, 'The bulk was not done'],
   idempotency_key_reused: [422, 'The key was used for another request'],
+  provider_failed: [424, 'A provider did not do its part'],
   rate_limited: [429, 'Try again shortly'],
   internal_error: [500, 'Internal error'],
   interrupted: [500, 'The work was interrupted'],

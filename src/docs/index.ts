@@ -9,6 +9,7 @@ import dns from './dns.md' with { type: 'text' }
 import dnsSync from './dns-sync.md' with { type: 'text' }
 import dnsHistory from './dns-history.md' with { type: 'text' }
 import dnsTemplates from './dns-templates.md' with { type: 'text' }
+import dnsProviders from './dns-providers.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
@@ -45,6 +46,7 @@ export const pages: readonly Page[] = [
   page('dns-sync', dnsSync),
   page('dns-history', dnsHistory),
   page('dns-templates', dnsTemplates),
+  page('dns-providers', dnsProviders),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
   page('notices', notices),

@@ -8,6 +8,7 @@ import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
 import { dnsHistoryRoutes } from '../features/dns/history/routes'
+import { dnsProviderRoutes } from '../features/dns/provider-routes'
 import { dnsRoutes } from '../features/dns/routes'
 import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
@@ -33,6 +34,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsSyncRoutes,
   dnsHistoryRoutes,
   dnsTemplateRoutes,
+  dnsProviderRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

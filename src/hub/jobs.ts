@@ -2,6 +2,7 @@ import type { JobKind } from '../core/jobs/job'
 import { compareLimitsJob } from '../features/limits/excess'
 import { clearZoneJob } from '../features/dns/clear-zone'
 import { streamJob } from '../features/audit/stream-deliver'
+import { checkProviderJob } from '../features/dns/provider-check'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/sync/apply-plan'
 import { deliverJob } from '../features/webhooks/deliver'
@@ -21,6 +22,7 @@ export const jobKinds: readonly JobKind[] = [
   streamJob,
   resolveAliasJob,
   clearZoneJob,
+  checkProviderJob,
   actionJob(recoverAction),
   actionJob(applyAction),
 ] as JobKind[]

@@ -118,6 +118,12 @@ const shared: Record<number, Shared> = {
     headers: [],
     codes: ['validation_failed', 'idempotency_key_reused'],
   },
+  424: {
+    name: 'ProviderFailed',
+    says: 'A provider was asked, and did not do its part.',
+    headers: ['Retry-After'],
+    codes: [],
+  },
   429: {
     name: 'TooManyRequests',
     says: 'A rate limit is reached: try again shortly.',

@@ -22,9 +22,15 @@ test('an edit that asks for what is there already raises no version and leaves n
       { name: 'SIEM', actions: null },
       { name: 'other' },
     ],
+    [
+      await made('/v1/dns/providers', { kind: 'powerdns', name: 'own', settings: { url: 'http://127.0.0.1:9', api_key: 'a' } }),
+      { name: 'own', settings: { api_key: 'a', server_id: 'localhost' } },
+      { name: 'other' },
+    ],
     [`/v1/workspaces/${acme.workspaceId}`, { limit_overrides: {} }, { limit_overrides: { heartbeats: 7 } }],
     [await made('/v1/plans', { id: 'own', title: 'Own', limits: {} }), { title: 'Own' }, { title: 'Other' }],
   ]
+  await here.settle()
   await audited()
   for (const [path, same, other] of edits) {
     const before = await acme.call('GET', path)

@@ -3,6 +3,8 @@ import { asked, auditAction } from './entry'
 
 const zone = ['zone']
 const record = ['record', 'zone']
+const provider = ['dns_provider']
+const providerSecret = { secret: Type.String({ description: 'The secrets among its settings, as a keyed tag.' }) }
 const recordShown = { type: 'A', name: 'www', ttl: 300, content: '192.0.2.10' }
 const counts = {
   serial: Type.Integer(),
@@ -181,5 +183,58 @@ export const dnsActions = [
     targets: templateTargets,
     changes: { of: 'dns.template.apply', members: { allowed } },
     example: { before: { mode: 'linked' }, after: { serial: 10, created: 0, updated: 0, deleted: 2 } },
+  }),
+  auditAction({
+    action: 'dns.provider.create',
+    number: 'DN020',
+    description: 'A DNS provider was made.',
+    targets: provider,
+    changes: { of: 'dns.provider.update', members: providerSecret },
+    example: { before: {}, after: { kind: 'powerdns', name: 'PowerDNS in Falkenstein' } },
+  }),
+  auditAction({
+    action: 'dns.provider.update',
+    number: 'DN021',
+    description: 'A DNS provider was edited.',
+    targets: provider,
+    changes: { of: 'dns.provider.update', members: providerSecret },
+    example: { before: { name: 'PowerDNS' }, after: { name: 'PowerDNS in Falkenstein' } },
+  }),
+  auditAction({
+    action: 'dns.provider.delete',
+    number: 'DN022',
+    description: 'A DNS provider was deleted, with its secrets.',
+    targets: provider,
+    changes: { of: 'dns.provider.create' },
+    example: { before: { name: 'PowerDNS in Falkenstein' }, after: {} },
+  }),
+  auditAction({
+    action: 'dns.provider.check',
+    number: 'DN023',
+    description: 'A DNS provider was checked by hand; the reason is what came of it.',
+    targets: provider,
+    changes: { of: 'dns.provider.update' },
+    example: { before: { state: 'unknown' }, after: { state: 'ok' } },
+  }),
+  auditAction({
+    action: 'dns.provider.fail',
+    number: 'DN024',
+    description: 'A DNS provider was found not to be reachable any more, or not with its settings.',
+    channels: ['job'],
+    targets: provider,
+    changes: { of: 'dns.provider.update' },
+    example: {
+      before: { state: 'ok', last_error: null },
+      after: { state: 'failing', last_error: { failure: 'unreachable', detail: 'The host refused the connection.' } },
+    },
+  }),
+  auditAction({
+    action: 'dns.provider.recover',
+    number: 'DN025',
+    description: 'A DNS provider that was failing is well again.',
+    channels: ['job'],
+    targets: provider,
+    changes: { of: 'dns.provider.update' },
+    example: { before: { state: 'failing' }, after: { state: 'ok' } },
   }),
 ] as const

@@ -2,6 +2,7 @@ import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
 import { auditStreams } from '../../features/audit/tables'
+import { dnsProviders } from '../../features/dns/provider-tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { webhookEndpoints } from '../../features/webhooks/tables'
 
@@ -28,6 +29,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(webhookEndpoints, 'headersSealed', webhookEndpoints.id),
   sealed(auditStreams, 'secretSealed', auditStreams.id),
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
+  sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
 ]
 
 function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(

@@ -1,0 +1,151 @@
+import { and, eq } from 'drizzle-orm'
+import { suspendedPauseMs } from '../../access/suspension'
+import { workspaces } from '../../access/tables'
+import { change, jobContext, systemActor, type Recorded } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import { locking } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import type { JobKind } from '../../core/jobs/job'
+import { conflict } from '../../core/problem'
+import { NotOpened } from '../../core/secrets'
+import { openProvider } from './open-provider'
+import { providerOf, refuseBuiltin } from './provider-accounts'
+import { refuseAskedTooOften } from './provider-pace'
+import { checkJobFor, checkKind } from './provider-check-job'
+import type { DnsProviderView } from './provider-shapes'
+import { dnsProviders } from './provider-tables'
+import { providerTarget, providerView, type ProviderRow } from './provider-view'
+import { ProviderError, type ProviderCheck, type ProviderFailure } from './providers/provider'
+
+/** What is well is looked at this often. */
+export const checkEveryMs = 10 * 60_000
+// What is not well is looked at sooner at first, and ever more seldom: it must not be hammered while it is down.
+const afterFailureMs = [1, 2, 5, 10, 20, 40, 60].map(minutes => minutes * 60_000)
+
+/** Looks whether a provider is well, now and from then on. */
+export const checkProviderJob: JobKind<{ provider_id: string }> = {
+  kind: checkKind,
+  concurrency: 8,
+  leaseMs: 5 * 60_000,
+  retryAfter: attempts => Math.min(attempts, 10) * 60_000,
+  async run(hub, job) {
+    const [found] = await hub.read
+      .select({ provider: dnsProviders, suspendedAt: workspaces.suspendedAt })
+      .from(dnsProviders)
+      .innerJoin(workspaces, eq(workspaces.id, dnsProviders.workspaceId))
+      .where(eq(dnsProviders.id, job.payload.provider_id))
+    if (!found) return undefined
+    const { provider } = found
+    if (found.suspendedAt !== null)
+      return async () => ({ result: undefined, jobs: [checkJobFor(provider.id, hub.clock.now() + suspendedPauseMs)] })
+    const looked = await look(hub, provider)
+    return tx => settled(tx, hub, provider, looked)
+  },
+}
+
+/**
+ * Asks a provider now whether it can be reached, and answers with what came of it: that it cannot is no error of this call.
+ * Five a minute and provider.
+ * @throws Problem 404, 409, 429
+ */
+export async function checkProvider(ctx: Ctx, id: string): Promise<DnsProviderView> {
+  refuseBuiltin(id)
+  const { hub } = ctx
+  const before = await providerOf(hub.read, ctx, id)
+  refuseAskedTooOften(ctx, 'provider-checks', id, 5)
+  const looked = await look(hub, before)
+  return await change(ctx, 'dns.provider.check', async tx => {
+    const written = await write(tx, hub, before, looked)
+    if (!written) throw conflict('The provider was edited while it was checked. Check it again.')
+    const { row, nextAt } = written
+    return {
+      result: providerView(row),
+      target: providerTarget(row),
+      before: { state: before.state, last_error: before.lastError },
+      after: { state: row.state, last_error: row.lastError },
+      reason: row.lastError === null ? row.detail : `${row.lastError.failure}: ${row.lastError.detail}`,
+      jobs: [checkJobFor(id, nextAt)],
+    }
+  })
+}
+
+type Looked =
+  { found: ProviderCheck; failure?: undefined } | { failure: ProviderFailure; detail: string; retryAfterMs: number | null }
+
+async function look(hub: Hub, row: ProviderRow): Promise<Looked> {
+  try {
+    const provider = await openProvider(hub, row)
+    return { found: await provider.check() }
+  } catch (error) {
+    if (error instanceof ProviderError) return { failure: error.failure, detail: error.message, retryAfterMs: error.retryAfterMs }
+    if (error instanceof NotOpened)
+      return { failure: 'unauthorized', detail: 'Its secrets cannot be opened with the keys that are here.', retryAfterMs: null }
+    throw error
+  }
+}
+
+/** What a check by itself found; told to the log where it is another thing than before. */
+async function settled(tx: Tx, hub: Hub, before: ProviderRow, looked: Looked): Promise<Recorded<undefined>> {
+  const written = await write(tx, hub, before, looked)
+  // It was edited meanwhile, and has a check of its own waiting.
+  if (!written) return { result: undefined }
+  const { row, nextAt } = written
+  const jobs = [checkJobFor(row.id, nextAt)]
+  const fell = row.state === 'failing' && before.state !== 'failing'
+  const rose = row.state === 'ok' && before.state === 'failing'
+  if (!fell && !rose) return { result: undefined, jobs }
+  return {
+    result: undefined,
+    jobs,
+    audits: [
+      {
+        workspaceId: row.workspaceId,
+        action: fell ? 'dns.provider.fail' : 'dns.provider.recover',
+        actor: systemActor(checkKind),
+        context: jobContext,
+        targets: [providerTarget(row)],
+        before: { state: before.state, last_error: before.lastError },
+        after: { state: row.state, last_error: row.lastError },
+      },
+    ],
+  }
+}
+
+/** Writes down what a check found; null where the provider is gone or another one by now. */
+async function write(
+  tx: Tx,
+  hub: Hub,
+  before: ProviderRow,
+  looked: Looked,
+): Promise<{ row: ProviderRow; nextAt: number } | null> {
+  const [held] = await locking(
+    tx
+      .select()
+      .from(dnsProviders)
+      .where(and(eq(dnsProviders.id, before.id), eq(dnsProviders.version, before.version))),
+  )
+  if (!held) return null
+  const now = hub.clock.now()
+  const failures = looked.failure === undefined ? 0 : held.failuresInARow + 1
+  const [row] = await tx
+    .update(dnsProviders)
+    .set({
+      lastCheckedAt: now,
+      failuresInARow: failures,
+      ...(looked.failure === undefined
+        ? {
+            state: 'ok' as const,
+            detail: looked.found.detail,
+            warnings: looked.found.warnings,
+            lastOkAt: now,
+            lastError: null,
+          }
+        : { state: 'failing' as const, lastError: { failure: looked.failure, detail: looked.detail } }),
+    })
+    .where(eq(dnsProviders.id, before.id))
+    .returning()
+  const pauseMs = failures === 0 ? checkEveryMs : afterFailureMs[Math.min(failures, afterFailureMs.length) - 1]!
+  const askedMs = looked.failure === undefined ? 0 : (looked.retryAfterMs ?? 0)
+  return { row: row!, nextAt: now + Math.max(pauseMs, askedMs) }
+}

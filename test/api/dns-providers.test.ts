@@ -1,0 +1,297 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { jobs } from '../../src/core/db/tables'
+import { powerDnsDouble, type Trouble } from '../support/power-dns-double'
+import { callerWith, world, type World } from '../support/world'
+import { zoneMade } from '../support/zones'
+
+const double = powerDnsDouble('a-key-that-nobody-sees')
+afterAll(() => double.stop())
+
+const settings = { url: double.url, api_key: double.apiKey }
+const input = { kind: 'powerdns', name: 'PowerDNS', settings }
+const made = async ({ acme }: World, more: object = {}) => {
+  const answer = await acme.call('POST', '/v1/dns/providers', { ...input, ...more })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body
+}
+const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
+const minute = 60_000
+
+describe('kinds of providers', () => {
+  test('tell what a form needs, and what each can do', async () => {
+    const { acme } = await world()
+    const { data, pagination } = (await acme.call('GET', '/v1/dns/provider-kinds')).body
+    expect(pagination).toEqual({ has_more: false, next_cursor: null })
+    const kind = data.find((one: any) => one.kind === 'powerdns')
+    expect(kind).toMatchObject({
+      title: 'PowerDNS Authoritative Server',
+      secrets: ['api_key'],
+      destination: ['url', 'server_id', 'ca'],
+      capabilities: { unit: 'rrset', atomic: 'batch', compare_and_swap: 'none', alias: 'native', apex_ns: 'rw' },
+    })
+    expect(kind.settings.required).toEqual(['url', 'api_key'])
+    expect(kind.settings.properties.server_id).toMatchObject({ type: 'string', default: 'localhost' })
+    // What is not known to a kind is refused, whichever it is.
+    expect(data.map((one: any) => one.settings.additionalProperties)).toEqual(data.map(() => false))
+    for (const one of data)
+      expect(Object.keys(one.settings.properties)).toEqual(expect.arrayContaining([...one.secrets, ...one.destination]))
+  })
+})
+
+describe('providers', () => {
+  test('are made without being asked, and checked at once', async () => {
+    const here = await world()
+    const answer = await here.acme.call('POST', '/v1/dns/providers', input)
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('location')).toBe(`/v1/dns/providers/${answer.body.id}`)
+    expect(answer.body).toMatchObject({
+      kind: 'powerdns',
+      name: 'PowerDNS',
+      settings: { url: double.url, server_id: 'localhost', zone_kind: 'Native' },
+      secrets_set: ['api_key'],
+      state: 'unknown',
+      last_checked_at: null,
+      version: 1,
+    })
+    expect(answer.text).not.toContain(double.apiKey)
+    await here.settle()
+    const checked = await here.acme.call('GET', `/v1/dns/providers/${answer.body.id}`)
+    expect(checked.body).toMatchObject({ state: 'ok', detail: 'PowerDNS 4.7.3', warnings: [], last_error: null, version: 1 })
+    expect(checked.body.last_ok_at).toBe(checked.body.last_checked_at)
+    expect(checked.text).not.toContain(double.apiKey)
+    expect(await here.audited()).toEqual(['dns.provider.create'])
+  })
+
+  test('are listed behind the built-in one, by name, and filtered', async () => {
+    const here = await world()
+    const second = await made(here, { name: 'b' })
+    const first = await made(here, { name: 'a' })
+    const listed = async (query = '') =>
+      (await here.acme.call('GET', `/v1/dns/providers${query}`)).body.data.map((one: any) => one.id)
+    expect(await listed()).toEqual(['builtin', first.id, second.id])
+    expect(await listed('?kind=powerdns')).toEqual([first.id, second.id])
+    expect(await listed('?kind=builtin')).toEqual(['builtin'])
+    expect(await listed('?state=ok')).toEqual(['builtin'])
+    await here.settle()
+    expect(await listed('?state=ok')).toHaveLength(3)
+    expect((await here.acme.call('GET', '/v1/dns/providers/builtin')).body).toMatchObject({
+      kind: 'builtin',
+      state: 'ok',
+      version: 1,
+    })
+    const theirs = (await here.rival.call('GET', '/v1/dns/providers')).body.data
+    expect(theirs.map((one: any) => one.id)).toEqual(['builtin'])
+  })
+
+  test('name each member of their settings that is wrong', async () => {
+    const { acme } = await world()
+    const refused = async (more: object, kind = 'powerdns') =>
+      pointers(await acme.call('POST', '/v1/dns/providers', { kind, name: 'x', settings: more }))
+    expect(await refused({})).toEqual([422, ['#/settings/url', '#/settings/api_key']])
+    expect(await refused({ ...settings, nonsense: 1 })).toEqual([422, ['#/settings/nonsense']])
+    expect(await refused({ ...settings, url: 'ftp://pdns.example' })).toEqual([422, ['#/settings/url']])
+    expect(await refused({ ...settings, url: 'https://me:secret@pdns.example' })).toEqual([422, ['#/settings/url']])
+    expect(await refused({ ...settings, url: 'https://pdns.example/?x=1' })).toEqual([422, ['#/settings/url']])
+    expect(await refused({ ...settings, api_key: 'two\r\nlines' })).toEqual([422, ['#/settings/api_key']])
+    expect(await refused({ ...settings, ca: 'none' })).toEqual([422, ['#/settings/ca']])
+    expect(await refused({ ...settings, zone_kind: 'Slave' })).toEqual([422, ['#/settings/zone_kind']])
+    expect(await refused(settings, 'builtin')).toEqual([422, ['#/kind']])
+    expect((await acme.call('GET', '/v1/dns/providers')).body.data).toHaveLength(1)
+  })
+
+  test('have names of their own, and there are 50 at most', async () => {
+    const here = await world()
+    const { id } = await made(here, { name: 'n0' })
+    const again = await here.acme.call('POST', '/v1/dns/providers', { ...input, name: 'n0' })
+    expect([again.status, again.body.code, again.body.errors[0].pointer]).toEqual([409, 'already_exists', '#/name'])
+    for (let n = 1; n < 50; n++) await made(here, { name: `n${n}` })
+    const more = await here.acme.call('POST', '/v1/dns/providers', { ...input, name: 'more' })
+    expect([more.status, more.body.code]).toEqual([409, 'conflict'])
+    const renamed = await here.acme.call('PATCH', `/v1/dns/providers/${id}`, { name: 'n1' })
+    expect([renamed.status, renamed.body.code]).toEqual([409, 'already_exists'])
+    expect((await here.rival.call('POST', '/v1/dns/providers', { ...input, name: 'n0' })).status).toBe(201)
+  })
+
+  test('are edited member by member, and checked anew with other settings', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    await here.settle()
+    await here.audited()
+    const path = `/v1/dns/providers/${id}`
+    const patched = async (patch: object, headers = {}) => (await here.acme.call('PATCH', path, patch, headers)).body
+    expect(await patched({ name: 'other' })).toMatchObject({ name: 'other', state: 'ok', version: 2 })
+    expect(await patched({ name: 'other', settings: { server_id: 'localhost' } })).toMatchObject({ state: 'ok', version: 2 })
+    expect(await patched({ settings: { api_key: double.apiKey } })).toMatchObject({ state: 'ok', version: 2 })
+    expect(await patched({ settings: { api_key: 'wrong-from-now-on' } })).toMatchObject({
+      state: 'unknown',
+      secrets_set: ['api_key'],
+      version: 3,
+    })
+    await here.settle()
+    expect((await here.acme.call('GET', path)).body).toMatchObject({ state: 'failing', last_error: { failure: 'unauthorized' } })
+    expect((await here.acme.call('PATCH', path, { name: 'x' }, { 'if-match': '"1"' })).status).toBe(412)
+    expect(pointers(await here.acme.call('PATCH', path, { settings: { api_key: null } }))).toEqual([422, ['#/settings/api_key']])
+    expect(await here.audited()).toEqual(['dns.provider.update', 'dns.provider.update', 'dns.provider.fail'])
+    const log = await here.acme.call('GET', '/v1/audit-events?limit=100')
+    expect(log.text).not.toContain(double.apiKey)
+    expect(log.text).not.toContain('wrong-from-now-on')
+  })
+
+  test('send a secret nowhere but where it was given for', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    const path = `/v1/dns/providers/${id}`
+    const elsewhere = { url: 'http://127.0.0.1:9' }
+    expect(pointers(await here.acme.call('PATCH', path, { settings: elsewhere }))).toEqual([422, ['#/settings/api_key']])
+    expect((await here.acme.call('PATCH', path, { settings: { ...elsewhere, api_key: 'another' } })).body.settings.url).toBe(
+      elsewhere.url,
+    )
+  })
+
+  test('are deleted, and looked at no more; the built-in one is not', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    expect((await here.acme.call('DELETE', `/v1/dns/providers/${id}`)).status).toBe(204)
+    expect((await here.acme.call('GET', `/v1/dns/providers/${id}`)).status).toBe(404)
+    await here.settle()
+    expect(await here.hub.read.select().from(jobs).where(eq(jobs.kind, 'dns.check-provider'))).toEqual([])
+    expect(await here.audited()).toEqual(['dns.provider.create', 'dns.provider.delete'])
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['POST', '/check'],
+      ['GET', '/zones'],
+    ] as const)
+      expect((await here.acme.call(method, `/v1/dns/providers/builtin${path}`)).status).toBe(409)
+  })
+
+  test('are not seen by a token that is narrowed to a zone', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    const zone = await zoneMade(here.acme)
+    const { token } = (await here.acme.call('POST', '/v1/tokens', { name: 'n', mode: 'full', resource_ids: [zone.id] })).body
+    const narrowed = callerWith(here.app, here.acme.workspaceId, token)
+    expect((await narrowed.call('GET', `/v1/dns/providers/${id}`)).status).toBe(404)
+    expect((await narrowed.call('GET', '/v1/dns/providers')).status).toBe(403)
+    expect((await narrowed.call('GET', '/v1/dns/provider-kinds')).status).toBe(200)
+  })
+})
+
+describe('checks of providers', () => {
+  test('are made on demand, five a minute, and that one fails is an answer', async () => {
+    const here = await world()
+    const { id } = await made(here, { settings: { ...settings, url: 'http://127.0.0.1:9' } })
+    const check = () => here.acme.call('POST', `/v1/dns/providers/${id}/check`)
+    const first = await check()
+    expect([first.status, first.body.state, first.body.last_error.failure, first.body.version]).toEqual([
+      200,
+      'failing',
+      'unreachable',
+      1,
+    ])
+    for (let n = 1; n < 5; n++) expect((await check()).status).toBe(200)
+    expect((await check()).status).toBe(429)
+    expect((await here.audited()).filter(one => one === 'dns.provider.check')).toHaveLength(5)
+  })
+
+  test('by themselves are every ten minutes, and rarer the longer one fails', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    const asked = () => double.asked.splice(0).length
+    await here.settle()
+    asked()
+    await here.pass(9 * minute)
+    expect(asked()).toBe(0)
+    await here.pass(minute)
+    expect(asked()).toBe(1)
+    await here.audited()
+    double.trouble = () => ({ status: 500 })
+    try {
+      const path = `/v1/dns/providers/${id}`
+      const at: number[] = []
+      for (let n = 0; n < 90; n++) {
+        await here.pass(minute)
+        if (asked() > 0) at.push(n + 1)
+      }
+      expect(at).toEqual([10, 11, 13, 18, 28, 48, 88])
+      expect((await here.acme.call('GET', path)).body).toMatchObject({ state: 'failing', last_error: { failure: 'refused' } })
+    } finally {
+      double.trouble = () => null
+    }
+    await here.pass(60 * minute)
+    expect((await here.acme.call('GET', `/v1/dns/providers/${id}`)).body).toMatchObject({ state: 'ok', last_error: null })
+    expect(await here.audited()).toEqual(['dns.provider.fail', 'dns.provider.recover'])
+  })
+
+  test('of what was edited meanwhile count for nothing', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    await here.settle()
+    const begun = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<Trouble>()
+    double.trouble = () => {
+      begun.resolve()
+      return answer.promise
+    }
+    try {
+      const check = here.acme.call('POST', `/v1/dns/providers/${id}/check`)
+      await begun.promise
+      expect((await here.acme.call('PATCH', `/v1/dns/providers/${id}`, { name: 'other' })).status).toBe(200)
+      answer.resolve({ status: 401 })
+      expect((await check).status).toBe(409)
+    } finally {
+      double.trouble = () => null
+    }
+    expect((await here.acme.call('GET', `/v1/dns/providers/${id}`)).body).toMatchObject({ version: 2, state: 'ok' })
+  })
+
+  test('obey the network policy of the workspace, and tell no address', async () => {
+    const here = await world()
+    const theirs = (await here.rival.call('POST', '/v1/dns/providers', input)).body
+    const checked = await here.rival.call('POST', `/v1/dns/providers/${theirs.id}/check`)
+    expect(checked.body).toMatchObject({ state: 'failing', last_error: { failure: 'unreachable' } })
+    expect(checked.body.last_error.detail).not.toContain('127.0.0.1')
+  })
+})
+
+describe('zones at a provider', () => {
+  test('are listed page by page, with those that are kept here', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    for (const name of ['b.example.', 'a.example.', 'xn--bcher-kva.example.'])
+      await fetch(`${double.url}/api/v1/servers/localhost/zones`, {
+        method: 'POST',
+        headers: { 'x-api-key': double.apiKey },
+        body: JSON.stringify({ name, kind: 'Native', nameservers: [] }),
+      })
+    const zone = await zoneMade(here.acme, 'a.example')
+    await zoneMade(here.rival, 'b.example')
+    const page = async (query: string) => (await here.acme.call('GET', `/v1/dns/providers/${id}/zones${query}`)).body
+    const whole = await page('')
+    expect(whole.data).toEqual([
+      { name: 'a.example', unicode_name: 'a.example', ref: 'a.example.', zone_id: zone.id },
+      { name: 'b.example', unicode_name: 'b.example', ref: 'b.example.', zone_id: null },
+      { name: 'xn--bcher-kva.example', unicode_name: 'bücher.example', ref: 'xn--bcher-kva.example.', zone_id: null },
+    ])
+    const first = await page('?limit=2')
+    expect([first.data.length, first.pagination.has_more]).toEqual([2, true])
+    const second = await page(`?limit=2&cursor=${first.pagination.next_cursor}`)
+    expect([...first.data, ...second.data]).toEqual(whole.data)
+    expect(second.pagination).toEqual({ has_more: false, next_cursor: null })
+    expect((await page('?q=B.EX')).data.map((one: any) => one.name)).toEqual(['b.example'])
+    expect((await page(`?q=b&cursor=${first.pagination.next_cursor}`)).code).toBe('invalid_cursor')
+  })
+
+  test('that cannot be asked for are a problem that says why', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    double.trouble = () => ({ status: 429, headers: { 'retry-after': '30' } })
+    try {
+      const refused = await here.acme.call('GET', `/v1/dns/providers/${id}/zones`)
+      expect([refused.status, refused.body.code, refused.body.failure]).toEqual([424, 'provider_failed', 'throttled'])
+      expect(refused.headers.get('retry-after')).toBe('30')
+    } finally {
+      double.trouble = () => null
+    }
+  })
+})

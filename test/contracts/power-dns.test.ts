@@ -1,0 +1,269 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { lowerName } from '../../src/core/dns/name'
+import { batchesOf } from '../../src/features/dns/providers/power-dns-batches'
+import { powerDns } from '../../src/features/dns/providers/power-dns'
+import { zoneOfAnswer } from '../../src/features/dns/providers/power-dns-zone'
+import type { DnsProvider, ProviderZone } from '../../src/features/dns/providers/provider'
+import { absoluteOf, withinZone } from '../../src/features/dns/zone-names'
+import { powerDnsDouble, type Trouble } from '../support/power-dns-double'
+import { failureOf, listed, op, outcomes, providerContract, rrset, type ProviderUnderTest } from '../support/provider-contract'
+import { surroundings } from '../support/surroundings'
+
+const double = powerDnsDouble()
+afterAll(() => double.stop())
+beforeEach(() => {
+  double.trouble = () => null
+})
+
+// Nothing that is awaited here takes longer, but for what never comes.
+const hurried = surroundings({ totalMs: 1000 })
+const opened = (more: object = {}): DnsProvider => powerDns.open({ url: double.url, api_key: double.apiKey, ...more }, hurried)
+const provider = opened()
+let zones = 0
+
+async function start(): Promise<ProviderUnderTest> {
+  const silence = (trouble: Trouble) => (asked: string) => (asked.startsWith('PATCH') ? trouble : null)
+  return {
+    provider,
+    async makeZone() {
+      const name = `z${++zones}.example`
+      await provider.createZone!(name, ['ns1.example.net.'])
+      return name
+    },
+    async look(name) {
+      return [...double.zones.get(`${name}.`)!.rrsets.values()]
+        .filter(one => one.type !== 'SOA')
+        .map(({ name: fqdn, type, ttl, records }) =>
+          rrset(
+            withinZone(lowerName(fqdn), name)!,
+            type,
+            ttl,
+            records.map(one => one.content),
+          ),
+        )
+    },
+    async meddle(name, below, type, ttl, values) {
+      double.put(`${name}.`, absoluteOf(below, name), type, ttl, values && [...values])
+    },
+    unauthorized: opened({ api_key: 'another' }),
+    unreachable: opened({ url: 'http://127.0.0.1:9' }),
+    trouble: {
+      throttle: () => (double.trouble = () => ({ status: 429, headers: { 'retry-after': '7' } })),
+      shorten: () => (double.trouble = () => 'half of the rrsets'),
+      fallSilent: () => (double.trouble = silence('hang after doing it')),
+      calm: () => (double.trouble = () => null),
+    },
+    stop: () => {},
+  }
+}
+
+providerContract('the double of PowerDNS', start)
+
+const www = rrset('www', 'A', 300, ['192.0.2.1'])
+
+async function madeZone(): Promise<ProviderZone> {
+  const name = `z${++zones}.example`
+  return await provider.createZone!(name, ['ns1.example.net'])
+}
+
+describe('what goes wrong when PowerDNS is read', () => {
+  test.each([
+    [{ status: 401 }, 'unauthorized'],
+    [{ status: 403 }, 'unauthorized'],
+    [{ status: 404 }, 'zone_not_found'],
+    [{ status: 422, body: '{"error": "Could not find domain \'z.example.\'"}' }, 'zone_not_found'],
+    [{ status: 429 }, 'throttled'],
+    [{ status: 503, headers: { 'retry-after': '5' } }, 'throttled'],
+    [{ status: 500 }, 'refused'],
+    [{ status: 502, body: '<html>Bad Gateway</html>' }, 'refused'],
+    [{ status: 302, headers: { location: '/elsewhere' } }, 'invalid_answer'],
+    [{ status: 200, body: '<html>hello</html>' }, 'invalid_answer'],
+    [{ status: 200, body: '' }, 'invalid_answer'],
+    [{ status: 200, body: '[]' }, 'invalid_answer'],
+    [{ status: 200, body: '{"name": "z.example."}' }, 'invalid_answer'],
+    [{ status: 200, body: '{"kind": "Native", "rrsets": []}' }, 'incomplete'],
+    [{ status: 200, body: '{"kind": "Native", "rrse' }, 'incomplete'],
+    ['cut body', 'incomplete'],
+    ['cut connection', 'unreachable'],
+    ['hang', 'timeout'],
+    ['a gigabyte', 'incomplete'],
+  ] as [Trouble, string][])('%j is told as %s', async (trouble, failure) => {
+    const zone = await madeZone()
+    double.trouble = () => trouble
+    // A gigabyte takes its time.
+    const patient = powerDns.open(
+      { url: double.url, api_key: double.apiKey },
+      surroundings(trouble === 'hang' ? { totalMs: 200 } : {}),
+    )
+    expect(await failureOf(patient.read(zone))).toBe(failure as never)
+  })
+
+  test('an answer that asks to wait says how long', async () => {
+    const zone = await madeZone()
+    double.trouble = () => ({ status: 429, headers: { 'retry-after': '7' } })
+    expect(provider.read(zone)).rejects.toMatchObject({ failure: 'throttled', retryAfterMs: 7000 })
+  })
+
+  test('the key is in no error, though the server should repeat it', async () => {
+    const zone = await madeZone()
+    double.trouble = () => ({ status: 500, body: `{"error": "bad key ${double.apiKey}"}` })
+    expect(provider.read(zone)).rejects.toThrow('bad key [redacted]')
+  })
+
+  test('a server of another name, or none of PowerDNS, is told when it is checked', async () => {
+    expect(await failureOf(opened({ server_id: 'other' }).check())).toBe('refused')
+    double.trouble = () => ({ status: 200, body: '{"daemon_type": "recursor", "version": "5.0.1"}' })
+    expect(await failureOf(provider.check())).toBe('invalid_answer')
+    double.trouble = () => ({ status: 200, body: '{"daemon_type": "authoritative", "version": "4.1.14"}' })
+    expect((await provider.check()).warnings).toHaveLength(1)
+  })
+})
+
+describe('a zone of PowerDNS', () => {
+  const zoneJson = (...rrsets: object[]) => ({
+    kind: 'Native',
+    edited_serial: 7,
+    rrsets: [{ name: 'z.example.', type: 'SOA', ttl: 3600, records: [{ content: 'not looked at' }] }, ...rrsets],
+  })
+  const read = (...rrsets: object[]) => listed([...zoneOfAnswer(zoneJson(...rrsets), 'z.example').rrsets.values()])
+
+  test('is without what signing makes, what is switched off, and types that are none of DNS', () => {
+    const record = (content: string, disabled = false) => ({ content, disabled })
+    expect(
+      read(
+        { name: 'A.Z.example.', type: 'A', ttl: 60, records: [record('192.0.2.1'), record('192.0.2.2', true)] },
+        { name: 'off.z.example.', type: 'A', ttl: 60, records: [record('192.0.2.3', true)] },
+        { name: 'a.z.example.', type: 'NSEC', ttl: 60, records: [record('b.z.example. A')] },
+        { name: 'l.z.example.', type: 'LUA', ttl: 60, records: [record('A "ifportup(443)"')] },
+      ),
+    ).toEqual(['a 60 A 192.0.2.1'])
+  })
+
+  test.each([
+    ['a name that is not within it', { name: 'a.y.example.', type: 'A', ttl: 60, records: [{ content: '192.0.2.1' }] }],
+    ['a value that is none', { name: 'a.z.example.', type: 'A', ttl: 60, records: [{ content: '192.0.2.256' }] }],
+    ['a record without content', { name: 'a.z.example.', type: 'A', ttl: 60, records: [{}] }],
+    ['an rrset without records', { name: 'a.z.example.', type: 'A', ttl: 60 }],
+    ['nothing where an rrset is', null],
+  ])('is not read with %s', (_, wrong) => {
+    expect(() => read(wrong as object)).toThrow(expect.objectContaining({ failure: 'invalid_answer' }))
+  })
+
+  test('keeps its comments and what is switched off when an rrset is changed, and when all of it is removed', async () => {
+    const zone = await madeZone()
+    const fqdn = `www.${zone.name}.`
+    const comments = [{ content: 'mine', account: 'me', modified_at: 1 }]
+    const records = [
+      { content: '192.0.2.1', disabled: false },
+      { content: '192.0.2.9', disabled: true },
+    ]
+    double.put(`${zone.name}.`, fqdn, 'A', 300, [], { records, comments })
+    const other = rrset('www', 'A', 600, ['192.0.2.2'])
+    expect(outcomes(await provider.apply(zone, [op(www, other)]))).toEqual(['done'])
+    const kept = () => double.zones.get(`${zone.name}.`)!.rrsets.get(`${fqdn} A`)
+    expect(kept()).toMatchObject({ ttl: 600, comments, records: [{ content: '192.0.2.2' }, records[1]!] })
+    expect(outcomes(await provider.apply(zone, [op(other, null)]))).toEqual(['done'])
+    expect(kept()?.records).toEqual([records[1]!])
+  })
+
+  test('that is a secondary there is not written to', async () => {
+    const zone = await madeZone()
+    double.zones.get(`${zone.name}.`)!.kind = 'Slave'
+    expect(outcomes(await provider.apply(zone, [op(null, www)]))).toEqual(['refused'])
+    expect(double.asked.at(-1)).toStartWith('GET')
+  })
+
+  test('has a name with a slash, as delegations of less than 256 addresses do', async () => {
+    const zone = await provider.createZone!('0/26.2.0.192.in-addr.arpa', ['ns1.example.net'])
+    expect(zone).toEqual({ name: '0/26.2.0.192.in-addr.arpa', ref: '0=2F26.2.0.192.in-addr.arpa.' })
+    expect(outcomes(await provider.apply({ ...zone, ref: null }, [op(null, www)]))).toEqual(['done'])
+  })
+})
+
+describe('steps at PowerDNS', () => {
+  const patches = () => double.asked.filter(one => one.startsWith('PATCH')).length
+
+  test('are refused as a whole with the one that is refused, which is named', async () => {
+    const zone = await madeZone()
+    expect(outcomes(await provider.apply(zone, [op(null, www)]))).toEqual(['done'])
+    // What the core is not shown is in the way all the same.
+    double.put(`${zone.name}.`, `www.${zone.name}.`, 'LUA', 60, ['A "1"'])
+    const next = [
+      op(null, rrset('x', 'A', 60, ['192.0.2.1'])),
+      op(www, null),
+      op(null, rrset('www', 'CNAME', 60, ['a.example.net.'])),
+    ]
+    const again = await provider.apply(zone, next)
+    expect(outcomes(again)).toEqual(['left', 'left', 'refused'])
+    expect(again[2]!.detail).toContain('Conflicts with pre-existing RRset')
+    expect(double.zones.get(`${zone.name}.`)!.rrsets.has(`x.${zone.name}. A`)).toBe(false)
+  })
+
+  test('are left with one that is stale', async () => {
+    const zone = await madeZone()
+    const before = patches()
+    const results = await provider.apply(zone, [op(null, rrset('x', 'A', 60, ['192.0.2.1'])), op(www, null)])
+    expect(outcomes(results)).toEqual(['left', 'stale'])
+    expect(patches()).toBe(before)
+  })
+
+  test('are not sent with a name or a TTL that PowerDNS mistakes', async () => {
+    const zone = await madeZone()
+    const odd = { ...rrset('x', 'A', 2 ** 31, ['192.0.2.1']) }
+    expect(provider.unfit(odd)).toHaveLength(1)
+    expect(provider.unfit(rrset('a\\032b', 'A', 60, ['192.0.2.1']))).toHaveLength(1)
+    expect(provider.unfit(www)).toEqual([])
+    expect(outcomes(await provider.apply(zone, [op(null, www), op(null, odd)]))).toEqual(['left', 'refused'])
+  })
+
+  test('are spelled as the server wants a value to be', async () => {
+    const zone = await madeZone()
+    const odd = rrset('x', 'TYPE731', 60, ['\\# 0', '\\# 1 ab'])
+    expect(outcomes(await provider.apply(zone, [op(null, odd), op(null, www)]))).toEqual(['done', 'done'])
+    expect(double.zones.get(`${zone.name}.`)!.rrsets.get(`x.${zone.name}. TYPE731`)!.records[0]!.content).toBe('\\# 0 ')
+  })
+
+  test('that another spelling does not help are refused', async () => {
+    const zone = await madeZone()
+    double.trouble = asked =>
+      asked.startsWith('PATCH')
+        ? {
+            status: 422,
+            body: `{"error": "Record www.${zone.name}./A '192.0.2.1': Not in expected format (parsed as '192.0.2.2')"}`,
+          }
+        : null
+    expect(outcomes(await provider.apply(zone, [op(null, www)]))).toEqual(['refused'])
+  })
+
+  test('stop at the batch that fails, and what came before is done', async () => {
+    const zone = await madeZone()
+    const many = Array.from({ length: 2500 }, (_, n) => op(null, rrset(`h${n}`, 'A', 60, ['192.0.2.1'])))
+    for (const [trouble, wanted] of [
+      [{ status: 500 }, 'unknown'],
+      ['cut connection', 'unknown'],
+      [{ status: 429 }, 'left'],
+    ] as [Trouble, string][]) {
+      let sent = 0
+      double.trouble = asked => (asked.startsWith('PATCH') && ++sent === 2 ? trouble : null)
+      const zoneNow = zone.ref === null ? zone : await madeZone()
+      const results = outcomes(await provider.apply(zoneNow, many))
+      expect([results[0], results[999], results[1000], results[1999], results[2000]] as string[]).toEqual([
+        'done',
+        'done',
+        wanted,
+        wanted,
+        'left',
+      ])
+    }
+  })
+
+  test('of one name are in one batch, and a batch is as large as the server takes', () => {
+    const here = { disabled: new Map() }
+    const swap = [op(www, null), op(null, rrset('www', 'CNAME', 60, ['a.example.net.']))]
+    const other = op(null, rrset('x', 'A', 60, ['192.0.2.1']))
+    expect(batchesOf([other, ...swap, other], 'z.example', here, 2).map(one => one.length)).toEqual([1, 2, 1])
+    const long = rrset('t', 'TXT', 60, [`"${'x'.repeat(200)}"`])
+    const texts = Array.from({ length: 10 }, (_, n) => op(null, { ...long, name: `t${n}` }))
+    expect(batchesOf(texts, 'z.example', here, 1000, 1000).map(one => one.length)).toEqual([3, 3, 3, 1])
+  })
+})
