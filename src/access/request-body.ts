@@ -59,17 +59,21 @@ export const readJson = {
  */
 export async function readText(
   request: Request,
-  { types, mostBytes }: { types: Readonly<Record<string, string>>; mostBytes: number },
+  { types, mostBytes }: { types: Readonly<Record<string, unknown>>; mostBytes: number },
 ): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > mostBytes) throw tooLarge(mostBytes)
   const body = request.body ? await readUpTo(request.body, mostBytes) : new Uint8Array(0)
-  const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? ''
+  const type = mediaTypeOf(request)
   if (!Object.hasOwn(types, type))
     throw new Problem('unsupported_media_type', `The body must be ${Object.keys(types).join(' or ')}.`)
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') throw notEncoded(encoding)
   return body
 }
+
+/** The media type of a body without its parameters, in lower case; empty where the request has none. */
+export const mediaTypeOf = (request: Request): string =>
+  request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? ''
 
 /**
  * The first name that an object of a JSON text has twice; null where there is none. Parsers differ in which of the two counts (RFC

@@ -30,7 +30,7 @@ export interface Asked<Q, B> {
   body: B
   request: Request
   ip: string
-  /** Of a body that is not JSON, on a route that `takes` one. */
+  /** Of the body, on a route that `takes` one. */
   bytes: Uint8Array
   /** On a route that `waits`: how long the caller would rather wait than be answered with nothing. */
   waiting: Waiting | null
@@ -54,8 +54,11 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   envelope?: TSchema
   /** The body is anything, and the verb reads it from the request. */
   rawBody?: boolean
-  /** The body is a text that is not JSON: its media types with an example each, and how long it may be. The verb gets its bytes. */
-  takes?: { types: Readonly<Record<string, string>>; mostBytes: number; description: string }
+  /**
+   * The body is a text of one of these media types: an example of each, or the schema of what is JSON, and how long it may be. The verb
+   * gets its bytes, and holds them to the schema.
+   */
+  takes?: { types: Readonly<Record<string, string | TSchema>>; mostBytes: number; description: string }
   status?: 200 | 201 | 202 | 204
   /** Another status that some of its results are answered with. */
   otherStatus?: { status: 207; applies(result: unknown): boolean }

@@ -111,7 +111,7 @@ export function operation(spec: Route, collected: Collected, schemas: Schemas, e
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
     ...(spec.rawBody && spec.method !== 'GET' && { requestBody: anyBody }),
-    ...(spec.takes && { requestBody: textBody(spec.takes) }),
+    ...(spec.takes && { requestBody: textBody(spec.takes, schemas) }),
     responses: { ...success(spec, schemas), ...errorResponses(spec) },
   }
 }
@@ -189,10 +189,16 @@ function requestBody(spec: Route, schemas: Schemas): JsonSchema {
   }
 }
 
-const textBody = ({ types, description }: NonNullable<Route['takes']>): JsonSchema => ({
+const textBody = ({ types, description }: NonNullable<Route['takes']>, schemas: Schemas): JsonSchema => ({
   description,
   required: true,
-  content: Object.fromEntries(Object.entries(types).map(([type, example]) => [type, { schema: { type: 'string' }, example }])),
+  content: Object.fromEntries(
+    Object.entries(types).map(([type, of]) => {
+      if (typeof of === 'string') return [type, { schema: { type: 'string' }, example: of }]
+      const schema = schemas.of(of)
+      return [type, { schema, example: schemas.exampleOf(schema) }]
+    }),
+  ),
 })
 
 const anyBody = {

@@ -146,7 +146,7 @@ describe('a zone file', () => {
     const send = (body: Uint8Array | string, type: string) =>
       acme.call('POST', `/v1/dns/zones/${id}/import`, body, { 'content-type': type })
     expect((await send(new Uint8Array([0xff, 0xfe]), 'text/dns')).status).toBe(422)
-    expect((await send(file, 'application/json')).status).toBe(415)
+    expect((await send(file, 'application/xml')).status).toBe(415)
     expect((await send(' '.repeat(8 * 1024 * 1024 + 1), 'text/plain')).status).toBe(413)
     expect((await importFile(acme, id, file, '', { 'if-match': '"9"' })).status).toBe(412)
     expect((await importFile(rival, id, file)).status).toBe(404)

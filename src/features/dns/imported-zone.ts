@@ -5,6 +5,8 @@ import { TTL_MAX } from '../../core/dns/ttl'
 import type { ZoneRecord } from '../../core/dns/zone-file'
 import { isMadeBySigning, typeOf, valueOfRdata } from './record-values'
 import type { WantedRrset } from './rrset-rules'
+import { soaColumnsOf } from './soa-members'
+import type { ReadMembers, ZoneRead } from './zone-intake'
 import { recordNameOf } from './zone-names'
 import { rrsetKey } from './zone-rows'
 
@@ -15,7 +17,7 @@ import { rrsetKey } from './zone-rows'
 export const mostRecordsRead = 100_000
 
 /** A zone that is read from elsewhere, record by record: its rrsets by {@link rrsetKey}, of equal values the first. */
-export class ImportedZone {
+export class ImportedZone implements ZoneRead {
   readonly rrsets = new Map<string, WantedRrset>()
   soa: ZoneRecord | null = null
   /** Records that were left out, since signing makes them. */
@@ -23,6 +25,16 @@ export class ImportedZone {
   readonly #hashes = new Map<string, Set<string>>()
 
   constructor(readonly zoneName: string) {}
+
+  /** What the SOA says of the zone. */
+  get members(): ReadMembers | null {
+    if (!this.soa) return null
+    const { mname, rname, serial, refresh, retry, expire, minimum } = fieldsOf('SOA', this.soa.rdata) as {
+      mname: string
+      rname: string
+    } & Record<'serial' | 'refresh' | 'retry' | 'expire' | 'minimum', number>
+    return { serial, ...soaColumnsOf({ mname, rname, ttl: this.soa.ttl, refresh, retry, expire, minimum }) }
+  }
 
   /**
    * @param record of the zone, its name absolute

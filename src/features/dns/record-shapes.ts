@@ -165,22 +165,22 @@ export const DnsRecordPatch = Shape(
 export const mostRrsets = 1000
 const mostValues = 5000
 
+/** Records of a name and type as they are to be. */
+export const RrsetGiven = Shape({
+  name: recordName,
+  type: recordType,
+  ttl: Type.Optional(ttl),
+  options: givenOptions,
+  ...members,
+  records: Type.Array(Shape(value), {
+    maxItems: mostValues,
+    description: 'All values it is to have, each as `content` or as `fields`; none removes it.',
+  }),
+})
+
 export const RrsetsInput = Shape(
   {
-    rrsets: Type.Array(
-      Shape({
-        name: recordName,
-        type: recordType,
-        ttl: Type.Optional(ttl),
-        options: givenOptions,
-        ...members,
-        records: Type.Array(Shape(value), {
-          maxItems: mostValues,
-          description: 'All values it is to have, each as `content` or as `fields`; none removes it.',
-        }),
-      }),
-      { minItems: 1, maxItems: mostRrsets, description: 'Each name and type once.' },
-    ),
+    rrsets: Type.Array(RrsetGiven, { minItems: 1, maxItems: mostRrsets, description: 'Each name and type once.' }),
   },
   {
     $id: 'DnsRrsetsInput',
@@ -237,5 +237,6 @@ export type ZoneImported = Static<typeof ZoneImported>
 export type DnsRecordView = Static<typeof DnsRecord>
 export type DnsRecordInput = Static<typeof DnsRecordInput>
 export type DnsRecordPatch = Static<typeof DnsRecordPatch>
+export type RrsetGiven = Static<typeof RrsetGiven>
 export type RrsetsInput = Static<typeof RrsetsInput>
 export type RrsetsChanged = Static<typeof RrsetsChanged>

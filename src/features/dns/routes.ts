@@ -1,3 +1,4 @@
+import { mediaTypeOf } from '../../access/request-body'
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { lintOf } from './lint-report'
@@ -15,7 +16,7 @@ import {
 import { replaceRrsets } from './rrsets'
 import { Zone, ZoneInput, ZoneLint, ZoneList, ZonePatch } from './zone-shapes'
 import { exportExamples, ExportQuery, exportZone } from './zone-export'
-import { importExamples, ImportQuery, importZone, mostImported } from './zone-import'
+import { ImportQuery, importTypes, importZone, mostImported } from './zone-import'
 import { createZone, deleteZone, getZone, listZones, updateZone, zoneListing } from './zones'
 
 const read = 'dns.read'
@@ -167,23 +168,25 @@ export const dnsRoutes = area('dns', 'DNS', [
     guard: write,
     action: 'dns.zone.import',
     operationId: 'importZone',
-    summary: 'Import a zone file',
+    summary: 'Import a zone',
     description:
       'Reads a zone file into the zone, all of it or nothing. With `replace` the zone becomes what the file says: other records go, ' +
       'and the SOA is that of the file, its serial too if it is ahead. With `merge` the records of each name and type in the file ' +
       'become as they are there; the others and the SOA stay. Names without a dot at the end are below the zone, or below `$ORIGIN`. ' +
-      'What is wrong is told with its line, as `#/lines/<number>`. Records that signing makes are left out and counted. One import ' +
+      'What is wrong is told with its line, as `#/lines/<number>`. Instead of a file it may be the JSON that the export gives, or a part ' +
+      'of it; then what is wrong is told with its member. A TTL that is left out is `default_ttl`, or that of the zone. Records that signing makes are left out and counted. One import ' +
       'changes at most 10,000 records: a longer zone comes in several files, those after the first with `merge`. What `replace` would ' +
       'take from a zone beyond the guards is a 409 `plan_blocked`, whose reasons `allow` overrides.',
     query: ImportQuery,
     takes: {
-      types: importExamples,
+      types: importTypes,
       mostBytes: mostImported,
-      description: 'The zone file, in UTF-8, up to 8 MiB and 100,000 records.',
+      description: 'The zone file or the export in JSON, in UTF-8, up to 8 MiB and 100,000 records.',
     },
     answer: ZoneImported,
     problems: ['validation_failed', 'precondition_failed', 'plan_limit_reached', 'plan_blocked'],
-    run: (ctx, { params, query, bytes }) => importZone(ctx, params.id!, bytes, query),
+    run: (ctx, { params, query, bytes, request }) =>
+      importZone(ctx, params.id!, { bytes, mediaType: mediaTypeOf(request) }, query),
   }),
   route({
     method: 'GET',

@@ -2,18 +2,18 @@ import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
-import { invalid, type FieldProblem } from '../../core/problem'
+import { invalid } from '../../core/problem'
 import { originOfCaller, type RecordChange } from './changed-event'
 import { optionsOf } from './rrset-options'
-import type { RrsetsChanged, RrsetsInput } from './record-shapes'
+import type { RrsetGiven, RrsetsChanged, RrsetsInput } from './record-shapes'
 import { typeOf } from './record-values'
 import { readValue } from './records'
 import { wantedMembers } from './rrset-members'
 import type { WantedRrset } from './rrset-rules'
-import { ruleKept } from './rule-problems'
+import { allKept, ruleKept } from './rule-problems'
 import { recordView } from './views'
 import { changeZone } from './zone-changes'
-import { rrsetKey, rrsetsAt, zoneHeld, type Rrset, type ZoneRow } from './zone-rows'
+import { rrsetKey, rrsetsAt, zoneHeld, type ZoneRow } from './zone-rows'
 import { recordNameOf } from './zone-names'
 import { sourceOf, zoneTarget } from './zones'
 
@@ -53,14 +53,15 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
 }
 
 /** The rrsets of a request below `#/rrsets`, in their one spelling. @throws Problem 422, also for one that is named twice */
-export async function wantedRrsets(tx: Tx, zone: ZoneRow, given: RrsetsInput['rrsets']): Promise<WantedRrset[]> {
+export async function wantedRrsets(tx: Tx, zone: ZoneRow, given: readonly RrsetGiven[]): Promise<WantedRrset[]> {
   const named = namesIn(given, zone)
   const existing = await rrsetsAt(
     tx,
     zone.id,
     named.map(one => one.name),
   )
-  return given.map((one, place) => wantedOf(one, place, named[place]!, zone, existing.get(rrsetKey(named[place]!))))
+  const ttl = (of: { name: string; type: string }) => existing.get(rrsetKey(of))?.row.ttl ?? zone.defaultTtl
+  return allKept(given, (one, place) => wantedOf(one, place, named[place]!, zone, ttl(named[place]!)))
 }
 
 /** How many records of a set of changes were made, edited and removed. */
@@ -70,39 +71,43 @@ export const countsOf = (changes: readonly RecordChange[]) => ({
   deleted: changes.filter(one => one.action === 'deleted').length,
 })
 
-/** Names and types in their one spelling. @throws Problem 422, also for one that is named twice */
-function namesIn(rrsets: RrsetsInput['rrsets'], zone: ZoneRow): { name: string; type: string }[] {
+/** Names and types of rrsets in their one spelling. @throws Problem 422, also for one that is named twice */
+export function namesIn(rrsets: readonly RrsetGiven[], zone: { name: string }): { name: string; type: string }[] {
   const seen = new Map<string, number>()
-  const problems: FieldProblem[] = []
-  const named = rrsets.map((one, place) => {
+  return allKept(rrsets, (one, place) => {
     const pointer = `#/rrsets/${place}`
     const type = ruleKept(`${pointer}/type`, () => typeOf(one.type))
     const name = ruleKept(`${pointer}/name`, () => recordNameOf(one.name, zone.name))
     const before = seen.get(rrsetKey({ name, type }))
-    if (before !== undefined)
-      problems.push({ pointer, code: 'not_unique', detail: `must not name ${type} of ${name} again: it is #/rrsets/${before}.` })
+    if (before !== undefined) {
+      const detail = `must not name ${type} of ${name} again: it is #/rrsets/${before}.`
+      throw invalid([{ pointer, code: 'not_unique', detail }])
+    }
     seen.set(rrsetKey({ name, type }), place)
     return { name, type }
   })
-  if (problems.length > 0) throw invalid(problems.slice(0, 20))
-  return named
 }
 
-function wantedOf(
-  given: RrsetsInput['rrsets'][number],
+/**
+ * An rrset of a request as it is to be.
+ * @param ttl seconds, where it has none of its own
+ * @throws Problem 422
+ */
+export function wantedOf(
+  given: RrsetGiven,
   place: number,
   { name, type }: { name: string; type: string },
-  zone: ZoneRow,
-  existing: Rrset | undefined,
+  zone: { name: string },
+  ttl: number,
 ): WantedRrset {
   const pointer = `#/rrsets/${place}`
   return {
     name,
     type,
-    ttl: given.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
+    ttl: given.ttl ?? ttl,
     ...(given.options !== undefined && { options: optionsOf(given.options) }),
     ...wantedMembers(given),
-    values: given.records.map((one, at) => ({
+    values: allKept(given.records, (one, at) => ({
       ...readValue(type, one, zone, `${pointer}/records/${at}`),
       pointer: `${pointer}/records/${at}`,
     })),

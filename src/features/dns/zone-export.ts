@@ -26,17 +26,20 @@ export const ExportQuery = Shape({
   format: Type.Optional(Words(['bind', 'json'], { default: 'bind', description: 'A zone file, or JSON.' })),
 })
 
+/** An export in JSON. */
+export const exportedZone = {
+  ...zoneTold(zoneExample),
+  rrsets: [
+    { name: 'ns1', type: 'A', ttl: 86_400, options: null, ...shownMembers(noMembers), records: [{ content: '192.0.2.53' }] },
+  ],
+}
+
 /** What the export looks like, by media type. */
 export const exportExamples: Record<string, string> = {
   [formats.bind]:
     '$ORIGIN example.com.\n$TTL 3600\n@   IN SOA ns1.example.com. hostmaster.example.com. (\n\t7          ; serial\n\t3600       ; refresh\n' +
     '\t600        ; retry\n\t1209600    ; expire\n\t300        ; minimum\n\t)\n@   IN NS  ns1.example.com.\nns1 IN A   192.0.2.53\n',
-  [formats.json]: JSON.stringify({
-    ...zoneTold(zoneExample),
-    rrsets: [
-      { name: 'ns1', type: 'A', ttl: 86_400, options: null, ...shownMembers(noMembers), records: [{ content: '192.0.2.53' }] },
-    ],
-  }),
+  [formats.json]: JSON.stringify(exportedZone),
 }
 
 /** @throws Problem 404 */

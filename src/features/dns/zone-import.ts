@@ -4,6 +4,7 @@ import { DnsFormatError } from '../../core/dns/format-error'
 import { readZoneFile, ZoneFileError } from '../../core/dns/zone-file'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { Shape } from '../../core/shapes'
+import { readDocument, ZoneDocument } from './import-document'
 import { ImportedZone, mostRecordsRead } from './imported-zone'
 import type { ZoneImported } from './record-shapes'
 import { ruleProblem } from './rule-problems'
@@ -17,18 +18,20 @@ export const ImportQuery = Shape(intakeMembers)
 
 const example =
   '$ORIGIN example.com.\n$TTL 3600\n@ IN SOA ns1 hostmaster 2026112101 1h 10m 2w 5m\n@ IN NS ns1\nns1 IN A 192.0.2.53\nwww IN CNAME @\n'
-/** Media types of a zone file: RFC 4027, and what programs send that do not know it. */
-export const importExamples: Record<string, string> = { 'text/dns': example, 'text/plain': example }
+const jsonType = 'application/json'
 
-/** @throws Problem 404, 412, 422 pointing to lines, 409 `plan_blocked`, 403 `plan_limit_reached` */
+/** What can be imported: zone files under the media type of RFC 4027 and under what programs send that do not know it, and JSON. */
+export const importTypes = { 'text/dns': example, 'text/plain': example, [jsonType]: ZoneDocument }
+
+/** @throws Problem 404, 412, 400, 422 pointing to lines of a file or members of JSON, 409 `plan_blocked`, 403 `plan_limit_reached` */
 export async function importZone(
   ctx: Ctx,
   id: string,
-  file: Uint8Array,
+  { bytes, mediaType }: { bytes: Uint8Array; mediaType: string },
   query: Static<typeof ImportQuery>,
 ): Promise<ZoneImported> {
   const zone = await zoneOf(ctx.hub.read, ctx, id)
-  const read = await readFile(textOfFile(file), zone.name)
+  const read = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone.name)
   return await takeIn(ctx, id, read, query, { action: 'dns.zone.import', notePointer: '#/query/note' })
 }
 

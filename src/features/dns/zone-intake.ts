@@ -1,17 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { eq } from 'drizzle-orm'
-import { change } from '../../core/change'
+import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
-import { fieldsOf } from '../../core/dns/rdata'
-import type { ZoneRecord } from '../../core/dns/zone-file'
 import { requireMatch } from '../../core/if-match'
 import { Line, Words } from '../../core/shapes'
-import type { ImportedZone } from './imported-zone'
 import { importModes, type ZoneImported } from './record-shapes'
 import type { WantedRrset } from './rrset-rules'
 import { countsOf } from './rrsets'
-import { soaColumnsOf } from './soa-members'
 import { allowing } from './sync/allowing'
 import type { BlockCode } from './sync/guards'
 import { editsOf } from './sync/zone-edits'
@@ -53,6 +49,18 @@ export interface Intake {
   note?: string | undefined
 }
 
+/** Members of a zone that come along with its records. */
+export type ReadMembers = Omit<ZoneEdit, 'serial'> & { serial?: number }
+
+/** A zone as it was read to be taken in. */
+export interface ZoneRead {
+  /** By {@link rrsetKey}. */
+  rrsets: ReadonlyMap<string, WantedRrset>
+  members: ReadMembers | null
+  /** Records that were left out, since signing makes them. */
+  skipped: number
+}
+
 /** What an import is, beside what it brings. */
 export interface IntakeKind {
   action: 'dns.zone.import'
@@ -69,7 +77,7 @@ export interface IntakeKind {
 export function takeIn(
   ctx: Ctx,
   id: string,
-  read: Pick<ImportedZone, 'rrsets' | 'soa' | 'skipped'>,
+  read: ZoneRead,
   { mode: asked, ...overriding }: Intake,
   { action, told: from, notePointer }: IntakeKind,
 ): Promise<ZoneImported> {
@@ -81,7 +89,7 @@ export function takeIn(
       mode === 'replace' ? [...(await removals(tx, zone, read.rrsets)), ...read.rrsets.values()] : [...read.rrsets.values()]
     const isLossy = mode === 'replace' && zone.version > 1
     const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
-    const edit = mode === 'replace' && read.soa ? soaOf(zone, read.soa) : undefined
+    const edit = mode === 'replace' && read.members ? editOf(zone, read.members) : undefined
     const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
     const told = { serial: made.zone.serial, ...countsOf(made.changes), mode }
     return {
@@ -124,17 +132,11 @@ async function removals(tx: Tx, zone: ZoneRow, kept: ReadonlyMap<string, WantedR
   return rows.filter(row => !kept.has(rrsetKey(row))).map(row => ({ ...row, values: [], pointer: '#' }))
 }
 
-/** The SOA that comes as members of the zone; undefined where it is that of the zone already. */
-function soaOf(zone: ZoneRow, { ttl, rdata }: ZoneRecord): ZoneEdit | undefined {
-  const { mname, rname, serial, refresh, retry, expire, minimum } = fieldsOf('SOA', rdata) as {
-    mname: string
-    rname: string
-  } & Record<'serial' | 'refresh' | 'retry' | 'expire' | 'minimum', number>
-  const given = soaColumnsOf({ mname, rname, ttl, refresh, retry, expire, minimum })
-  const same = Object.entries(given).every(([column, value]) => zone[column as keyof typeof given] === value)
-  if (same && serial === zone.serial) return undefined
+/** Members that come and are not those of the zone already. */
+function editOf(zone: ZoneRow, { serial, ...given }: ReadMembers): ZoneEdit | undefined {
+  if (isAlready(zone, given) && (serial === undefined || serial === zone.serial)) return undefined
   // A serial that steps back would keep secondaries from asking again.
-  return { ...given, serial: isAhead(serial, zone.serial) ? serial : nextSerial(zone.serial) }
+  return { ...given, serial: serial !== undefined && isAhead(serial, zone.serial) ? serial : nextSerial(zone.serial) }
 }
 
 /** Serial number arithmetic (RFC 1982 section 3.2). */

@@ -24,7 +24,7 @@ const soa = {
 export const soaShown = Shape(soa, { description: 'The SOA record but for its serial.' })
 
 const status = Words(zoneStatuses, { description: '`paused`: kept, and not served.' })
-const default_ttl = seconds('TTL in seconds of records that are made without one.')
+export const default_ttl = seconds('TTL in seconds of records that are made without one.')
 
 const percent = (what: string) =>
   Nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
@@ -82,8 +82,8 @@ export const Zone = Shape(
 )
 export const ZoneList = ListOf(Zone)
 
-const optional = <T extends Record<string, ReturnType<typeof Type.Integer> | ReturnType<typeof DnsName>>>(members: T) =>
-  Type.Partial(Type.Object(members), { additionalProperties: false, description: 'Members of the SOA record.' })
+/** Any members of the SOA. */
+export const SoaGiven = Type.Partial(Type.Object(soa), { additionalProperties: false, description: 'Members of the SOA record.' })
 
 export const ZoneInput = Shape(
   {
@@ -97,7 +97,7 @@ export const ZoneInput = Shape(
       }),
     ),
     default_ttl: Type.Optional(default_ttl),
-    soa: Type.Optional(optional(soa)),
+    soa: Type.Optional(SoaGiven),
     update_limit_percent: Type.Optional(update_limit_percent),
     delete_limit_percent: Type.Optional(delete_limit_percent),
   },
@@ -108,7 +108,7 @@ export const ZonePatch = Shape(
   {
     status: Type.Optional(status),
     default_ttl: Type.Optional(Nullable(default_ttl)),
-    soa: Type.Optional(optional(soa)),
+    soa: Type.Optional(SoaGiven),
     update_limit_percent: Type.Optional(update_limit_percent),
     delete_limit_percent: Type.Optional(delete_limit_percent),
   },
