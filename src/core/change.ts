@@ -86,7 +86,11 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
 }
 
 /** The audit entry of what a caller changed; none where nothing did. */
-export const auditDrafts = (ctx: Ctx, action: AuditAction, done: Changed<unknown>): AuditDraft[] =>
+export const auditDrafts = (
+  ctx: Pick<Ctx, 'workspaceId' | 'actor' | 'context'>,
+  action: AuditAction,
+  done: Changed<unknown>,
+): AuditDraft[] =>
   done.unchanged
     ? []
     : [

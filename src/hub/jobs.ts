@@ -5,6 +5,7 @@ import { streamJob } from '../features/audit/stream-deliver'
 import { checkProviderJob } from '../features/dns/provider-check'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/sync/apply-plan'
+import { rolloutAction } from '../features/dns/templates/rollout'
 import { deliverJob } from '../features/webhooks/deliver'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
 import { dispatchJob } from '../features/webhooks/dispatch'
@@ -25,6 +26,7 @@ export const jobKinds: readonly JobKind[] = [
   checkProviderJob,
   actionJob(recoverAction),
   actionJob(applyAction),
+  actionJob(rolloutAction),
 ] as JobKind[]
 
 /** Jobs that each event starts. */

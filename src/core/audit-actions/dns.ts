@@ -132,7 +132,7 @@ export const dnsActions = [
   auditAction({
     action: 'dns.template.update',
     number: 'DN081',
-    description: 'A DNS template was edited; zones stay as they are until it is applied there anew.',
+    description: 'A DNS template was edited; zones stay as they are until it is rolled out.',
     targets: ['dns_template'],
     changes: 'answer',
     example: { before: { name: 'Web site' }, after: { name: 'Shop' } },
@@ -158,6 +158,13 @@ export const dnsActions = [
     targets: templateTargets,
     changes: { of: 'dns.template.apply', members: { allowed } },
     example: { before: {}, after: { mode: 'linked', host: '@', serial: 8, created: 2, updated: 0, deleted: 0 } },
+  }),
+  auditAction({
+    action: 'dns.template.roll_out',
+    number: 'DN085',
+    description: 'The zones that are linked to a DNS template are being brought to its newest version.',
+    targets: ['dns_template', 'action'],
+    channels: [...asked, 'job'],
   }),
   auditAction({
     action: 'dns.template_binding.update',

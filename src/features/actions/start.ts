@@ -4,7 +4,7 @@ import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import type { JobDraft } from '../../core/jobs/queue'
 import { Problem } from '../../core/problem'
-import { actionView } from './action-view'
+import { actionView, type ActionRow } from './action-view'
 import type { ActionKind } from './kind'
 import type { ActionView } from './shapes'
 import { plannedSteps } from './steps'
@@ -56,7 +56,7 @@ export async function startAction<I extends Record<string, unknown>>(
     })
     .returning()
   // In one order, so that two actions that want the same resources never wait for each other.
-  for (const resource of resources.toSorted((a, b) => (a.id < b.id ? -1 : 1))) await lock(tx, row!.id, resource)
+  for (const resource of resources.toSorted((a, b) => (a.id < b.id ? -1 : 1))) await lock(tx, row!, resource)
   return { action: actionView(row!), job: jobOf(row!) }
 }
 
@@ -67,11 +67,13 @@ export const jobOf = ({ id, type }: { id: string; type: string }): JobDraft => (
   lane: id,
 })
 
-async function lock(tx: Tx, actionId: string, { type, id }: ResourceRef): Promise<void> {
+async function lock(tx: Tx, { id: actionId, workspaceId }: ActionRow, { type, id }: ResourceRef): Promise<void> {
+  // What comes with the program has one id in all workspaces.
+  const locked = `${workspaceId} ${id}`
   for (;;) {
     const [taken] = await tx
       .insert(actionResources)
-      .values({ actionId, resourceType: type, resourceId: id, locked: id })
+      .values({ actionId, resourceType: type, resourceId: id, locked })
       .onConflictDoNothing({ target: actionResources.locked })
       .returning({ locked: actionResources.locked })
     if (taken) return
@@ -79,7 +81,7 @@ async function lock(tx: Tx, actionId: string, { type, id }: ResourceRef): Promis
       .select({ id: actions.id, type: actions.type })
       .from(actionResources)
       .innerJoin(actions, eq(actions.id, actionResources.actionId))
-      .where(eq(actionResources.locked, id))
+      .where(eq(actionResources.locked, locked))
     // It may have ended between the two.
     if (!holder) continue
     throw new Problem('resource_locked', `The action ${holder.id} (${holder.type}) works on ${id}. Wait for its end.`, {

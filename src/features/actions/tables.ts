@@ -80,7 +80,7 @@ export const actionResources = table(
       .references(() => actions.id, { onDelete: 'cascade' }),
     resourceType: text('resource_type').notNull(),
     resourceId: text('resource_id').notNull(),
-    // The resource while the action is not over, null after: of one value there is one row, so of one resource one action.
+    // Workspace and resource while the action is not over, null after: of one value there is one row, so of one resource one action.
     locked: text('locked'),
   },
   t => [

@@ -16,7 +16,7 @@ export interface Rrset {
 }
 
 /** The zone of the caller's workspace, held until the transaction ends: changes of a zone take turns. @throws Problem 404 */
-export async function zoneHeld(tx: Tx, ctx: Ctx, id: string): Promise<ZoneRow> {
+export async function zoneHeld(tx: Tx, ctx: Pick<Ctx, 'workspaceId'>, id: string): Promise<ZoneRow> {
   const [row] = await locking(
     tx
       .select()

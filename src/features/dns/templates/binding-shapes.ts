@@ -221,6 +221,23 @@ export const Applied = Shape(
   },
 )
 
+export const RolloutInput = Shape(
+  {
+    edited: Type.Optional(
+      Words(['skip', 'restore'], {
+        default: 'skip',
+        description: 'What to do with bindings that are `edited_away`: they stay as they are, or what was edited is restored.',
+      }),
+    ),
+    ...overriding,
+  },
+  {
+    $id: 'DnsTemplateRolloutInput',
+    description: 'How linked bindings are brought to the newest version.',
+    examples: [{ edited: 'skip' }],
+  },
+)
+
 export const UnbindQuery = Shape({
   records: Type.Optional(
     Words(['keep', 'remove'], {
@@ -237,6 +254,7 @@ export type BindingDetail = Static<typeof BindingDetail>
 export type BindingPatch = Static<typeof BindingPatch>
 export type BindingApplyInput = Static<typeof BindingApplyInput>
 export type UnbindQuery = Static<typeof UnbindQuery>
+export type RolloutInput = Static<typeof RolloutInput>
 export type PreviewInput = Static<typeof PreviewInput>
 export type ApplyInput = Static<typeof ApplyInput>
 export type PreviewView = Static<typeof Preview>

@@ -1,5 +1,6 @@
 import { area, route } from '../../../access/route'
 import { listQuery } from '../../../core/list'
+import { Action } from '../../actions/shapes'
 import { bindingListing } from './binding-rows'
 import {
   Applied,
@@ -12,11 +13,13 @@ import {
   BindingPreviewInput,
   Preview,
   PreviewInput,
+  RolloutInput,
   UnbindQuery,
 } from './binding-shapes'
 import { applyBinding, applyTemplate } from './apply'
 import { deleteBinding, getBinding, listBindings, listBindingsOfTemplate, listBindingsOfZone, updateBinding } from './bindings'
 import { previewBinding, previewTemplate } from './preview'
+import { rollOut } from './rollout'
 import { Template, TemplateInput, TemplateList, TemplatePatch, TemplateVersionList } from './shapes'
 import {
   createTemplate,
@@ -80,7 +83,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     summary: 'Edit a DNS template',
     description:
       'Changes members (JSON merge patch, RFC 7396); each edit is a version. Zones stay as they are: linked bindings are `outdated` until ' +
-      'they are applied.',
+      'the template is rolled out, or they are applied.',
     body: TemplatePatch,
     answer: Template,
     problems: ['conflict'],
@@ -137,6 +140,23 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     answer: Applied,
     problems: [...applying, 'already_exists'],
     run: (ctx, { params, body }) => applyTemplate(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/templates/:id/rollout',
+    guard: write,
+    action: 'dns.template.roll_out',
+    operationId: 'rollOutDnsTemplate',
+    summary: 'Roll a DNS template out',
+    description:
+      'Brings all zones that are linked to the template to its newest version, each by itself: what stops one is told in its binding, ' +
+      'which is `failed` then, and the others go on. The answer is an action.',
+    body: RolloutInput,
+    status: 202,
+    addsTo: '/v1/actions',
+    answer: Action,
+    problems: ['resource_locked'],
+    run: (ctx, { params, body }) => rollOut(ctx, params.id!, body),
   }),
   route({
     method: 'GET',
