@@ -1,6 +1,7 @@
 import Cloudflare from 'cloudflare'
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { CloudflareDouble } from '../support/cloudflare'
+import { offence } from '../support/cloudflare-schema'
 import type { CloudflareZone } from '../support/cloudflare-zone'
 
 // The vendor's own client reads what the double answers: what it makes of it is what it would make of Cloudflare's answers.
@@ -12,6 +13,7 @@ let double: CloudflareDouble
 let sdk: Cloudflare
 let zone: CloudflareZone
 let zone_id: string
+let offences: string[]
 
 const clientOf = (apiToken = double.token) => new Cloudflare({ apiToken, baseURL: double.url, maxRetries: 0, timeout: 20_000 })
 
@@ -21,7 +23,15 @@ beforeEach(async () => {
   sdk = clientOf()
   zone = double.zone('example.com')
   zone_id = zone.id
+  offences = []
+  double.answered = (envelope, asked) => {
+    offences.push(...[offence(envelope, asked)].filter(one => one !== null))
+    return envelope
+  }
 })
+
+// Whatever the SDK makes of an answer, it is one by the description of the API.
+afterEach(() => expect(offences).toEqual([]))
 
 /** The class of the SDK's error, with its status and the first code. */
 async function failure(call: Promise<unknown>) {
@@ -113,6 +123,45 @@ describe('the SDK of Cloudflare', () => {
     expect(uri).toMatchObject({ priority: 5, data: { weight: 1, target: 'https://example.com/' } } as object)
     const https = await create({ type: 'HTTPS', name: 'www', data: { priority: 1, target: '.', value: 'alpn=h2' } })
     expect(https).toMatchObject({ content: '1 . alpn="h2"', data: { value: 'alpn="h2"' } } as object)
+  })
+
+  test('keeps a record of every type', async () => {
+    const digest = 'ab'.repeat(32)
+    const association = { usage: 3, selector: 1, matching_type: 1, certificate: digest }
+    const service = { priority: 1, target: 'svc.example.net', value: 'alpn="h2"' }
+    const values: Partial<Record<Cloudflare.DNS.RecordResponse['type'], object>> = {
+      A: { content: '192.0.2.1' },
+      AAAA: { content: '2001:db8:0:0::1' },
+      CAA: { data: { flags: 0, tag: 'issue', value: 'ca.example.net' } },
+      CERT: { data: { type: 1, key_tag: 2, algorithm: 8, certificate: 'AQIDBA==' } },
+      CNAME: { content: 'example.net' },
+      DNSKEY: { data: { flags: 257, protocol: 3, algorithm: 13, public_key: 'AQIDBA==' } },
+      DS: { data: { key_tag: 1, algorithm: 13, digest_type: 2, digest } },
+      HTTPS: { data: service },
+      LOC: {
+        data: {
+          ...{ lat_degrees: 37, lat_minutes: 46, lat_seconds: 46, lat_direction: 'N', altitude: 0, size: 100 },
+          ...{ long_degrees: 122, long_minutes: 23, long_seconds: 35, long_direction: 'W', precision_horz: 0, precision_vert: 0 },
+        },
+      },
+      MX: { content: 'mail.example.net', priority: 10 },
+      NAPTR: { data: { order: 1, preference: 2, flags: 's', service: 'SIP+D2T', regex: '', replacement: 'sip.example.net' } },
+      NS: { content: 'ns1.example.net' },
+      OPENPGPKEY: { content: 'AQIDBA==' },
+      PTR: { content: 'host.example.net' },
+      SMIMEA: { data: association },
+      SRV: { data: { priority: 1, weight: 2, port: 3, target: 'example.net' } },
+      SSHFP: { data: { algorithm: 4, type: 2, fingerprint: digest } },
+      SVCB: { data: service },
+      TLSA: { data: association },
+      TXT: { content: '"text"' },
+      URI: { priority: 1, data: { weight: 2, target: 'https://example.net/' } },
+    }
+    for (const [type, value] of Object.entries(values))
+      await sdk.dns.records.create({ zone_id, type, name: type, ttl: 60, ...value } as Cloudflare.DNS.RecordCreateParams)
+    const listed = await sdk.dns.records.list({ zone_id })
+    expect(listed.result.map(one => one.type)).toEqual(Object.keys(values).sort() as never)
+    expect(listed.result.find(one => one.type === 'AAAA')?.content).toBe('2001:db8::1')
   })
 
   test('cuts strings of TXT that are too long', async () => {

@@ -128,6 +128,9 @@ export class CloudflareZone {
       tags,
       created_on: given.created_on,
       modified_on: given.modified_on,
+      // Told only of what is there.
+      ...(comment !== null && { comment_modified_on: given.modified_on }),
+      ...(tags.length > 0 && { tags_modified_on: given.modified_on }),
     } as unknown as CloudflareRow
     this.#refuseClash(row)
     return row

@@ -216,7 +216,7 @@ function rowsFor({ rows }: CloudflareZone, query: URLSearchParams): object[] {
   const name = query.get('name.exact') ?? query.get('name')
   const type = query.get('type')
   const content = query.get('content.exact') ?? query.get('content')
-  const order = query.get('order') ?? 'name'
+  const order = query.get('order') ?? 'type'
   const down = query.get('direction') === 'desc' ? -1 : 1
   return rows
     .filter(one => name === null || one.name === name.toLowerCase())
