@@ -5,7 +5,7 @@ import { autoTtl, batchesOf, batchOf, bodyOf, isAsRead, mostOf, sizeOf } from '.
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
 import { recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
 import { unfitForCloudflare } from './cloudflare-rules'
-import { Unanswered } from './json-http'
+import { Unanswered, urlProblem } from './json-http'
 import {
   ProviderError,
   type Caps,
@@ -59,7 +59,7 @@ const settings = Shape({
 type CloudflareSettings = Static<typeof settings>
 
 /** Zones at Cloudflare, by its API (developers.cloudflare.com/api). */
-export const cloudflareKind: ProviderKind<CloudflareSettings> = {
+export const cloudflare: ProviderKind<CloudflareSettings> = {
   kind: 'cloudflare',
   title: 'Cloudflare',
   settings,
@@ -67,16 +67,8 @@ export const cloudflareKind: ProviderKind<CloudflareSettings> = {
   destination: ['base_url'],
   caps: capsOf('enterprise'),
   refuse({ base_url }) {
-    if (base_url === undefined) return
-    const url = URL.parse(base_url)
-    if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-      throw invalid([
-        {
-          pointer: '#/settings/base_url',
-          code: 'invalid_url',
-          detail: 'must be an http or https URL without credentials, query and fragment.',
-        },
-      ])
+    const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
+    if (problem) throw invalid([problem])
   },
   open: (given, around) => new Cloudflare(given, around),
 }

@@ -1,6 +1,7 @@
 import { FetchFailed } from '../../../core/net/fetch-failure'
 import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core/net/guarded-fetch'
 import { retryAfterMs } from '../../../core/net/retry-after'
+import type { FieldProblem } from '../../../core/problem'
 import { ProviderError, type ProviderFailure, type Surroundings } from './provider'
 
 /** An answer of an HTTP API: `json` is undefined where the body is empty or no JSON. */
@@ -44,6 +45,15 @@ export function jsonOf({ text, json }: JsonAnswer): unknown {
   if (json !== undefined) return json
   if (/^\s*[[{]/.test(text)) throw new ProviderError('incomplete', 'The answer ends before its JSON does.')
   throw new ProviderError('invalid_answer', 'The answer is not JSON: something else than the API answers at this address.')
+}
+
+/** What is wrong with the address of an API among settings; null when nothing is. @param member of `settings` */
+export function urlProblem(member: string, text: string): FieldProblem | null {
+  const url = URL.parse(text)
+  const wrong = (detail: string): FieldProblem => ({ pointer: `#/settings/${member}`, code: 'format', detail })
+  if (!url || !/^https?:\/\//i.test(text) || /[\s\\]/.test(text)) return wrong('must be an http or https address.')
+  if (url.username || url.password) return wrong('must not hold a user name or password.')
+  return /[?#]/.test(text) ? wrong('must end with its path.') : null
 }
 
 /** How long an answer asks to be left alone, in milliseconds and a day at most; null where it does not say. */

@@ -6,6 +6,7 @@ import { absoluteOf } from '../zone-names'
 import { PowerDnsClient } from './power-dns-client'
 import { applyBatch, batchesOf } from './power-dns-batches'
 import { zoneOfAnswer, type PowerDnsZone } from './power-dns-zone'
+import { urlProblem } from './json-http'
 import {
   ProviderError,
   type Caps,
@@ -78,7 +79,7 @@ export const powerDns: ProviderKind<Settings> = {
   destination: ['url', 'server_id', 'ca'],
   caps,
   refuse(given) {
-    const problems = [urlProblem(given.url), caProblem(given.ca)].filter(one => one !== null)
+    const problems = [urlProblem('url', given.url), caProblem(given.ca)].filter(one => one !== null)
     if (problems.length > 0) throw invalid(problems)
   },
   open: (given, around) => new PowerDns(given, around),
@@ -209,14 +210,6 @@ function objectOf(answer: unknown): Record<string, unknown> {
 function isOld(version: string): boolean {
   const [, major, minor] = /^(\d+)\.(\d+)/.exec(version) ?? []
   return major !== undefined && (Number(major) < 4 || (Number(major) === 4 && Number(minor) < 7))
-}
-
-function urlProblem(text: string): FieldProblem | null {
-  const url = URL.parse(text)
-  const wrong = (detail: string): FieldProblem => ({ pointer: '#/settings/url', code: 'format', detail })
-  if (!url || !/^https?:\/\//i.test(text) || /[\s\\]/.test(text)) return wrong('must be an http or https address.')
-  if (url.username || url.password) return wrong('must not hold a user name or password.')
-  return /[?#]/.test(text) ? wrong('must end with its path.') : null
 }
 
 function caProblem(pem: string | undefined): FieldProblem | null {
