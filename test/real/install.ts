@@ -19,6 +19,8 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'bind9', present: () => Bun.which('named', path) !== null },
   { package: 'bind9-dnsutils', present: () => Bun.which('dig') !== null },
   { package: 'knot', present: () => Bun.which('knotd', path) !== null },
+  { package: 'pdns-server', present: () => Bun.which('pdns_server', path) !== null },
+  { package: 'pdns-backend-sqlite3', present: () => existsSync('/usr/share/pdns-backend-sqlite3') },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
 ]
 const tries = 3

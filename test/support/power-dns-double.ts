@@ -133,7 +133,8 @@ function patched(zone: DoubleZone, { rrsets }: { rrsets: any[] }): Response {
   const seen = new Set<string>()
   for (const one of rrsets) {
     refuseRelative(one.name)
-    if (!/^[a-z0-9_/.*-]+$/i.test(one.name)) throw new Refused(`Name '${one.name}' contains unsupported characters`)
+    if (!/^[a-z0-9_/.*-]+$/i.test(one.name))
+      throw new Refused(`Name '${one.name.replaceAll(' ', '\\032')}' contains unsupported characters`)
     if (!isTypeName(one.type)) throw new Refused(`RRset ${one.name} IN ${one.type}: unknown type given`)
     const name = one.name.toLowerCase()
     const key = keyOf(name, one.type)
