@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
+import { readZoneFile, type ZoneRecord } from '../../src/core/dns/zone-file'
 import type { DnsProvider, Op, ProviderRrset } from '../../src/features/dns/providers/provider'
 import { rfc2136 } from '../../src/features/dns/providers/rfc2136'
 import { sameRrset } from '../../src/features/dns/providers/same-rrset'
-import type { OtherServer } from '../support/name-servers'
+import { absoluteOf, withinZone } from '../../src/features/dns/zone-names'
+import { freePort, type OtherServer } from '../support/name-servers'
+import { op, providerContract } from '../support/provider-contract'
 import { surroundings } from '../support/surroundings'
 import { startUpdatableBind, startUpdatableKnot } from '../support/update-servers'
 
 const key = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 5).toString('base64') }
 const zone = { name: 'z.test', ref: null }
-const file = `$ORIGIN z.test.
-$TTL 3600
+const file = `$TTL 3600
 @ SOA ns1 hostmaster 1 3600 600 86400 300
 @ NS ns1
 ns1 A 192.0.2.53
@@ -24,34 +26,70 @@ const every = Object.keys(starts) as Which[]
 
 const providerAt = (port: number, more: object = {}): DnsProvider =>
   rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, surroundings())
-const rrset = (name: string, type: string, ttl: number, ...contents: string[]): ProviderRrset => ({
+const rrsetOf = (name: string, type: string, ttl: number, ...contents: string[]): ProviderRrset => ({
   name,
   type,
   ttl,
   values: contents.map(one => rdataOfContent(type, one, 'z.test.')),
 })
-const op = (before: ProviderRrset | null, after: ProviderRrset | null): Op => {
-  const { name, type } = (after ?? before)!
-  return { action: before ? (after ? 'update' : 'delete') : 'create', name, type, before, after }
-}
 const text = ({ name, type, ttl, values }: ProviderRrset) =>
   `${name} ${ttl} ${type} ${values
     .map(one => textOf(type, one))
     .sort()
     .join(', ')}`
 
-async function nsupdate(port: number, ...lines: string[]): Promise<void> {
+async function nsupdate(port: number, zoneName: string, ...lines: string[]): Promise<void> {
   const run = Bun.spawn(['nsupdate', '-y', `${key.algorithm}:${key.name}:${key.secret}`], { stdin: 'pipe', stderr: 'pipe' })
-  run.stdin.write([`server 127.0.0.1 ${port}`, 'zone z.test', ...lines, 'send', ''].join('\n'))
+  run.stdin.write([`server 127.0.0.1 ${port}`, `zone ${zoneName}`, ...lines, 'send', ''].join('\n'))
   await run.stdin.end()
   expect([await run.exited, await new Response(run.stderr).text()]).toEqual([0, ''])
 }
+
+// One for each test of the contract.
+const names = Array.from({ length: 80 }, (_, n) => `z${n}.test`)
+const emptyZone = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 3600 600 86400 300\n@ NS ns1.example.net.\n'
+
+/** The records of a zone but for the SOA, by dig. */
+async function digged(port: number, name: string): Promise<ZoneRecord[]> {
+  const args = ['@127.0.0.1', '-p', String(port), '-y', `${key.algorithm}:${key.name}:${key.secret}`, name, 'AXFR']
+  const run = Bun.spawn(['dig', '+noall', '+answer', '+onesoa', ...args], { stdout: 'pipe' })
+  const records = [...readZoneFile(await new Response(run.stdout).text(), { origin: `${name}.`, defaultTtl: null })]
+  return records.filter(one => one.type !== 'SOA')
+}
+
+for (const which of every)
+  providerContract(which, async () => {
+    const server = await starts[which](names, emptyZone, { key })
+    let used = 0
+    return {
+      provider: providerAt(server.port, { zones: names }),
+      makeZone: async () => names[used++]!,
+      async look(name) {
+        const records = await digged(server.port, name)
+        const sets = Map.groupBy(records, one => `${one.name.toLowerCase()} ${one.type}`)
+        return [...sets.values()].map(([first, ...others]) => ({
+          name: withinZone(first!.name.toLowerCase(), name)!,
+          type: first!.type,
+          ttl: first!.ttl,
+          values: [first!, ...others].map(one => one.rdata),
+        }))
+      },
+      async meddle(name, below, type, ttl, values) {
+        const owner = absoluteOf(below, name)
+        const added = values?.map(one => `update add ${owner} ${ttl} ${type} ${one}`) ?? []
+        await nsupdate(server.port, name, `update delete ${owner} ${type}`, ...added)
+      },
+      unauthorized: providerAt(server.port, { zones: names.slice(0, 1), key_secret: Buffer.alloc(32).toString('base64') }),
+      unreachable: providerAt(await freePort()),
+      stop: () => server.stop(),
+    }
+  })
 
 describe.each(every)('%s', which => {
   let server: OtherServer
   let provider: DnsProvider
   beforeAll(async () => {
-    server = await starts[which]('z.test', file, { key })
+    server = await starts[which](['z.test'], file, { key })
     provider = providerAt(server.port)
   }, 60_000)
   afterAll(() => server?.stop())
@@ -68,7 +106,7 @@ describe.each(every)('%s', which => {
     const missing = { name: 'none.test', ref: null }
     await expect(provider.read(missing)).rejects.toMatchObject({ failure: 'zone_not_found' })
     await expect(provider.readSerial!(missing)).rejects.toMatchObject({ failure: 'zone_not_found' })
-    await expect(provider.apply(missing, [op(null, rrset('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
+    await expect(provider.apply(missing, [op(null, rrsetOf('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
       failure: 'zone_not_found',
     })
   })
@@ -87,7 +125,7 @@ describe.each(every)('%s', which => {
     const before = await serial()
     await providerAt(server.port, { zones: ['z.test'] }).check()
     expect(await serial()).toBe(before)
-    expect(await outcomes(op(null, rrset('s', 'A', 60, '192.0.2.1')))).toEqual(['s A done'])
+    expect(await outcomes(op(null, rrsetOf('s', 'A', 60, '192.0.2.1')))).toEqual(['s A done'])
     expect(await serial()).toBeGreaterThan(before)
   })
 
@@ -95,7 +133,7 @@ describe.each(every)('%s', which => {
     const www = (await at('www', 'A'))!
     expect(await outcomes(op(www, { ...www, ttl: 77 }))).toEqual(['www A done'])
     expect(await at('www', 'A')).toMatchObject({ ttl: 77 })
-    const cname = rrset('www', 'CNAME', 60, 'ns1')
+    const cname = rrsetOf('www', 'CNAME', 60, 'ns1')
     expect(await outcomes(op(null, cname), op(www, null))).toEqual(['www CNAME done', 'www A done'])
     expect([await at('www', 'A'), sameRrset(await at('www', 'CNAME'), cname)]).toEqual([null, true])
     expect(await outcomes(op(cname, null), op(null, www))).toEqual(['www CNAME done', 'www A done'])
@@ -104,8 +142,8 @@ describe.each(every)('%s', which => {
 
   test('replaces the NS of the apex, and keeps one', async () => {
     const ns = (await at('@', 'NS'))!
-    const others = rrset('@', 'NS', 60, 'ns2', 'ns3')
-    const glue = ['ns2', 'ns3'].map(name => op(null, rrset(name, 'A', 60, '192.0.2.54')))
+    const others = rrsetOf('@', 'NS', 60, 'ns2', 'ns3')
+    const glue = ['ns2', 'ns3'].map(name => op(null, rrsetOf(name, 'A', 60, '192.0.2.54')))
     expect(await outcomes(op(ns, others), ...glue)).toEqual(['@ NS done', 'ns2 A done', 'ns3 A done'])
     expect(text((await at('@', 'NS'))!)).toBe('@ 60 NS ns2.z.test., ns3.z.test.')
     expect(await outcomes(op(others, null))).toEqual(['@ NS refused'])
@@ -114,13 +152,13 @@ describe.each(every)('%s', which => {
   })
 
   test('does not overwrite what somebody else changed', async () => {
-    const read = rrset('drift', 'A', 60, '192.0.2.1')
+    const read = rrsetOf('drift', 'A', 60, '192.0.2.1')
     await outcomes(op(null, read))
     const serial = await provider.readSerial!(zone)
-    await nsupdate(server.port, 'update delete drift.z.test. A', 'update add drift.z.test. 60 A 203.0.113.9')
+    await nsupdate(server.port, 'z.test', 'update delete drift.z.test. A', 'update add drift.z.test. 60 A 203.0.113.9')
     expect(await provider.readSerial!(zone)).not.toBe(serial)
-    const elsewhere = op(null, rrset('elsewhere', 'A', 60, '192.0.2.1'))
-    expect(await outcomes(op(read, rrset('drift', 'A', 60, '192.0.2.2')), elsewhere)).toEqual([
+    const elsewhere = op(null, rrsetOf('elsewhere', 'A', 60, '192.0.2.1'))
+    expect(await outcomes(op(read, rrsetOf('drift', 'A', 60, '192.0.2.2')), elsewhere)).toEqual([
       'drift A stale',
       'elsewhere A left',
     ])
@@ -130,21 +168,26 @@ describe.each(every)('%s', which => {
   })
 
   test('never passes over what is not allowed beside a CNAME', async () => {
-    await nsupdate(server.port, 'update add alias.z.test. 60 CNAME www.z.test.', 'update add taken.z.test. 60 A 192.0.2.1')
-    expect(await outcomes(op(null, rrset('alias', 'A', 60, '192.0.2.1')))).toEqual(['alias A stale'])
-    expect(await outcomes(op(null, rrset('taken', 'CNAME', 60, 'www')))).toEqual(['taken CNAME stale'])
+    await nsupdate(
+      server.port,
+      'z.test',
+      'update add alias.z.test. 60 CNAME www.z.test.',
+      'update add taken.z.test. 60 A 192.0.2.1',
+    )
+    expect(await outcomes(op(null, rrsetOf('alias', 'A', 60, '192.0.2.1')))).toEqual(['alias A stale'])
+    expect(await outcomes(op(null, rrsetOf('taken', 'CNAME', 60, 'www')))).toEqual(['taken CNAME stale'])
   })
 
   test('refuses what its checks do not let through, and nothing happens', async () => {
     const before = await provider.readSerial!(zone)
-    const outside = op(null, { ...rrset('a', 'A', 60, '192.0.2.1'), name: 'a.b.c' })
+    const outside = op(null, { ...rrsetOf('a', 'A', 60, '192.0.2.1'), name: 'a.b.c' })
     const wrong = { ...outside, after: { ...outside.after!, values: [new Uint8Array(3)] } }
     await expect(provider.apply(zone, [wrong])).rejects.toMatchObject({ name: 'ProviderError' })
     expect(await provider.readSerial!(zone)).toBe(before)
   })
 
   test('takes more than one message, and gives all of it back', async () => {
-    const many = Array.from({ length: 1500 }, (_, n) => op(null, rrset(`many${n}`, 'TXT', 60, `${n} `.repeat(20))))
+    const many = Array.from({ length: 1500 }, (_, n) => op(null, rrsetOf(`many${n}`, 'TXT', 60, `${n} `.repeat(20))))
     expect(new Set((await provider.apply(zone, many)).map(one => one.outcome))).toEqual(new Set(['done']))
     const there = new Map((await all()).map(one => [one.name, one]))
     expect(many.filter(one => !sameRrset(there.get(one.name) ?? null, one.after))).toEqual([])
@@ -166,7 +209,7 @@ describe.each(every)('%s', which => {
     const unknown = providerAt(server.port, { key_name: 'unknown' })
     for (const other of [wrong, unknown]) {
       await expect(other.read(zone)).rejects.toMatchObject({ failure: 'unauthorized' })
-      await expect(other.apply(zone, [op(null, rrset('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
+      await expect(other.apply(zone, [op(null, rrsetOf('a', 'A', 60, '192.0.2.1'))])).rejects.toMatchObject({
         failure: 'unauthorized',
       })
     }
@@ -177,24 +220,19 @@ describe.each(every)('%s that signs the zone', which => {
   let server: OtherServer
   let provider: DnsProvider
   beforeAll(async () => {
-    server = await starts[which]('z.test', file, { key, signed: true })
+    server = await starts[which](['z.test'], file, { key, signed: true })
     provider = providerAt(server.port)
   }, 60_000)
   afterAll(() => server?.stop())
 
   test('shows its records, and none of those it signs with', async () => {
-    const digged = async () => {
-      const args = ['@127.0.0.1', '-p', String(server.port), '-y', `${key.algorithm}:${key.name}:${key.secret}`, 'z.test', 'AXFR']
-      const run = Bun.spawn(['dig', '+onesoa', ...args], { stdout: 'pipe' })
-      const text = await new Response(run.stdout).text()
-      return [...text.matchAll(/^\S+\s+\d+\s+IN\s+(\S+)/gm)].map(([, type]) => type)
-    }
-    for (let tries = 0; tries < 200 && !(await digged()).includes('RRSIG'); tries++) await Bun.sleep(50)
-    expect(await digged()).toContain('DNSKEY')
-    const names = async () => (await provider.read(zone)).rrsets.map(one => `${one.name} ${one.type}`).sort()
-    expect(await names()).toEqual(['@ NS', 'ns1 A', 'txt TXT', 'www A'])
-    const [done] = await provider.apply(zone, [op(null, rrset('new', 'A', 60, '192.0.2.9'))])
+    const types = async () => (await digged(server.port, 'z.test')).map(one => one.type)
+    for (let tries = 0; tries < 200 && !(await types()).includes('RRSIG'); tries++) await Bun.sleep(50)
+    expect(await types()).toContain('DNSKEY')
+    const shown = async () => (await provider.read(zone)).rrsets.map(one => `${one.name} ${one.type}`).sort()
+    expect(await shown()).toEqual(['@ NS', 'ns1 A', 'txt TXT', 'www A'])
+    const [done] = await provider.apply(zone, [op(null, rrsetOf('new', 'A', 60, '192.0.2.9'))])
     expect(done!.outcome).toBe('done')
-    expect(await names()).toEqual(['@ NS', 'new A', 'ns1 A', 'txt TXT', 'www A'])
+    expect(await shown()).toEqual(['@ NS', 'new A', 'ns1 A', 'txt TXT', 'www A'])
   }, 60_000)
 })

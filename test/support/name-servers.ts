@@ -75,7 +75,8 @@ export async function startServer(
 
 const ended = (run: Subprocess) => run.exitCode !== null
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
   const socket = await Bun.udpSocket({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = socket
   socket.close()

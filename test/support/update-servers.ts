@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, type OtherServer } from './name-servers'
 
@@ -12,13 +12,23 @@ export interface KeyText {
 
 export interface UpdateOptions {
   key: KeyText
-  /** Whether the server signs the zone itself. */
+  /** Whether the server signs the zones itself. */
   signed?: boolean
 }
 
-/** Starts BIND with a zone that the key may change and transfer. @param name without the dot at its end */
-export const startUpdatableBind = (name: string, zoneFile: string, { key, signed }: UpdateOptions): Promise<OtherServer> =>
-  startServer(name, zoneFile, (folder, port) => {
+/**
+ * Starts BIND with zones that the key may change and transfer.
+ * @param names without the dot at the end; all of them begin with the same file, whose names are relative
+ */
+export const startUpdatableBind = (names: string[], zoneFile: string, { key, signed }: UpdateOptions): Promise<OtherServer> =>
+  startServer(names[0]!, zoneFile, (folder, port) => {
+    const zones = names.map(
+      (name, place) => `zone "${name}" {
+        type primary; file "${copied(folder, place)}"; check-names ignore;
+        update-policy { grant ${key.name} zonesub ANY; }; allow-transfer { key "${key.name}"; };
+        ${signed ? 'dnssec-policy default; inline-signing no;' : ''}
+      };`,
+    )
     const text = `key "${key.name}" { algorithm ${key.algorithm}; secret "${key.secret}"; };
     options {
       directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key"; key-directory "${folder}";
@@ -26,18 +36,19 @@ export const startUpdatableBind = (name: string, zoneFile: string, { key, signed
       recursion no; notify no; dnssec-validation no; empty-zones-enable no; allow-transfer { none; };
     };
     controls { };
-    zone "${name}" {
-      type primary; file "${folder}/zone"; check-names ignore;
-      update-policy { grant ${key.name} zonesub ANY; }; allow-transfer { key "${key.name}"; };
-      ${signed ? 'dnssec-policy default; inline-signing no;' : ''}
-    };`
+    ${zones.join('\n')}`
     writeFileSync(join(folder, 'named.conf'), text)
     return ['/usr/sbin/named', '-f', '-c', join(folder, 'named.conf')]
   })
 
-/** Starts Knot with such a zone. */
-export const startUpdatableKnot = (name: string, zoneFile: string, { key, signed }: UpdateOptions): Promise<OtherServer> =>
-  startServer(name, zoneFile, (folder, port) => {
+/** Starts Knot with such zones. */
+export const startUpdatableKnot = (names: string[], zoneFile: string, { key, signed }: UpdateOptions): Promise<OtherServer> =>
+  startServer(names[0]!, zoneFile, (folder, port) => {
+    const zones = names.map(
+      (name, place) => `  - domain: ${name}
+    file: "${copied(folder, place)}"
+`,
+    )
     const text = `server:
     rundir: "${folder}"
     listen: [ "127.0.0.1@${port}" ]
@@ -51,16 +62,22 @@ acl:
   - id: bailiwick
     key: ${key.name}
     action: [ update, transfer ]
-zone:
-  - domain: ${name}
-    storage: "${folder}"
-    file: zone
+template:
+  - id: default
     zonefile-sync: -1
     zonefile-load: whole
     acl: bailiwick
     dnssec-signing: ${signed ? 'on' : 'off'}
     semantic-checks: off
-`
+zone:
+${zones.join('')}`
     writeFileSync(join(folder, 'knot.conf'), text)
     return ['/usr/sbin/knotd', '-c', join(folder, 'knot.conf')]
   })
+
+/** Each zone has a file of its own. */
+function copied(folder: string, place: number): string {
+  const file = join(folder, `zone-${place}`)
+  copyFileSync(join(folder, 'zone'), file)
+  return file
+}

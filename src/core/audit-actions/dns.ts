@@ -99,6 +99,17 @@ export const dnsActions = [
     },
   }),
   auditAction({
+    action: 'dns.zone.import_from',
+    number: 'DN030',
+    description: 'A zone was read from another name server or a provider; which records that changed, the event tells.',
+    targets: zone,
+    changes: { members: { ...counts, mode: Type.String(), from: Type.String(), allowed: Type.Array(Type.String()) } },
+    example: {
+      before: { serial: 1 },
+      after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace', from: 'ns1.example.com 53' },
+    },
+  }),
+  auditAction({
     action: 'dns.record.bulk',
     number: 'DN008',
     description: 'Many changes of DNS records at once were refused; those that are made have entries of their own.',

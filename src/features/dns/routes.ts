@@ -1,6 +1,7 @@
 import { mediaTypeOf } from '../../access/request-body'
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { importFrom } from './import-from'
 import { lintOf } from './lint-report'
 import { listRecords, recordQuery, zoneRecordQuery } from './record-listing'
 import { createRecord, deleteRecord, getRecord, listRecordsOf, recordRelations, updateRecord } from './records'
@@ -17,6 +18,7 @@ import { replaceRrsets } from './rrsets'
 import { Zone, ZoneInput, ZoneLint, ZoneList, ZonePatch } from './zone-shapes'
 import { exportExamples, ExportQuery, exportZone } from './zone-export'
 import { ImportQuery, importTypes, importZone, mostImported } from './zone-import'
+import { ZoneSource } from './zone-sources'
 import { createZone, deleteZone, getZone, listZones, updateZone, zoneListing } from './zones'
 
 const read = 'dns.read'
@@ -187,6 +189,24 @@ export const dnsRoutes = area('dns', 'DNS', [
     problems: ['validation_failed', 'precondition_failed', 'plan_limit_reached', 'plan_blocked'],
     run: (ctx, { params, query, bytes, request }) =>
       importZone(ctx, params.id!, { bytes, mediaType: mediaTypeOf(request) }, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/import-from',
+    guard: write,
+    action: 'dns.zone.import_from',
+    operationId: 'importZoneFrom',
+    summary: 'Import a zone from another server',
+    description:
+      'Reads the zone of this name from a name server that transfers it (AXFR, RFC 5936), or from a provider of the workspace, and takes ' +
+      'it in like a zone file: all of it or nothing, by `mode`. With `replace` the SOA is that of the server, its serial too if it is ' +
+      'ahead; a provider tells none. Records that signing makes are left out and counted, and so are the keys of a zone that the ' +
+      'server signs. What breaks a rule is told as `#/rrsets/<name>/<type>`. It takes 30 s, 100,000 records and 32 MiB at most; a ' +
+      'server that fails is a 424 with `failure`. Ten a minute and zone.',
+    body: ZoneSource,
+    answer: ZoneImported,
+    problems: ['precondition_failed', 'plan_limit_reached', 'plan_blocked', 'provider_failed', 'rate_limited'],
+    run: (ctx, { params, body }) => importFrom(ctx, params.id!, body),
   }),
   route({
     method: 'GET',

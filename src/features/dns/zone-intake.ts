@@ -63,7 +63,7 @@ export interface ZoneRead {
 
 /** What an import is, beside what it brings. */
 export interface IntakeKind {
-  action: 'dns.zone.import'
+  action: 'dns.zone.import' | 'dns.zone.import_from'
   /** Members for the audit log: where it came from. */
   told?: Record<string, string>
   /** Where the note stands in the request. */

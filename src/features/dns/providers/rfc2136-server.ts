@@ -19,13 +19,13 @@ import {
   type Op,
   type OpResult,
   type ProviderCheck,
-  type ProviderFailure,
   type ProviderRrset,
   type ProviderZone,
   type Snapshot,
   type Surroundings,
   type Unfit,
 } from './provider'
+import { providerErrorOf } from './ask-failures'
 import { batchesOf, isApexNs, rrsetOctets, updateOf } from './rfc2136-steps'
 import { sameValues, stepKey } from './same-rrset'
 import { readTransfer } from './zone-transfer'
@@ -97,10 +97,11 @@ export class UpdatedServer implements DnsProvider {
   async read({ name }: ProviderZone): Promise<Snapshot> {
     const server = await this.#server(this.settings.transferKey)
     try {
-      return await readTransfer(server, name, transferLimits)
+      const { rrsets, serial } = await readTransfer(server, name, transferLimits)
+      return { rrsets, serial }
     } catch (error) {
       if (!(error instanceof AskFailed)) throw error
-      throw error.failure === 'refused' ? await this.#refused(name, error.rcode!) : failed(error)
+      throw error.failure === 'refused' ? await this.#refused(name, error.rcode!) : providerErrorOf(error)
     }
   }
 
@@ -145,7 +146,7 @@ export class UpdatedServer implements DnsProvider {
       if (!(error instanceof AskFailed)) throw error
       const happened = error.sent && error.failure !== 'bad_key' && !isRefusal(error.rcode)
       if (happened) return batch.map(op => told(op, 'unknown', error.message))
-      if (!begun) throw error.failure === 'refused' ? await this.#refused(zoneName, error.rcode!) : failed(error)
+      if (!begun) throw error.failure === 'refused' ? await this.#refused(zoneName, error.rcode!) : providerErrorOf(error)
       return batch.map(op => told(op, error.sent ? 'refused' : 'left', error.message))
     }
     if (rcode === RCODE.NOERROR) return batch.map(op => told(op, 'done'))
@@ -209,7 +210,7 @@ export class UpdatedServer implements DnsProvider {
       await askSoa(server, '.')
     } catch (error) {
       if (!(error instanceof AskFailed)) throw error
-      if (error.failure !== 'refused') throw failed(error)
+      if (error.failure !== 'refused') throw providerErrorOf(error)
     }
   }
 
@@ -245,7 +246,7 @@ export class UpdatedServer implements DnsProvider {
       // Servers that sign no refusals: the zone is not there.
       if (error.failure === 'refused' && error.rcode !== null && isRefusal(error.rcode))
         return { serial: null, rcode: error.rcode }
-      throw failed(error)
+      throw providerErrorOf(error)
     }
   }
 
@@ -274,17 +275,4 @@ const told = (op: Op, outcome: OpResult['outcome'], detail?: string): OpResult =
   ...(detail !== undefined && { detail }),
 })
 
-const failures: Record<AskFailed['failure'], ProviderFailure> = {
-  unreachable: 'unreachable',
-  timeout: 'timeout',
-  closed: 'unreachable',
-  invalid_answer: 'invalid_answer',
-  unsigned: 'invalid_answer',
-  bad_key: 'unauthorized',
-  refused: 'refused',
-  incomplete: 'incomplete',
-  too_large: 'incomplete',
-}
-
-const failed = (error: AskFailed): ProviderError => new ProviderError(failures[error.failure], error.message)
 const notThere = (name: string) => new ProviderError('zone_not_found', `The server does not answer for the zone ${name}.`)

@@ -1,6 +1,7 @@
 import { serialOf } from '../../../core/dns-client/soa'
 import { transferZone, type TransferLimits } from '../../../core/dns-client/transfer'
 import type { NameServerAsked } from '../../../core/dns-client/server'
+import type { ResourceRecord } from '../../../core/dns/message'
 import { lowerName } from '../../../core/dns/name'
 import { originOf, withinZone } from '../zone-names'
 import type { ProviderRrset, Snapshot } from './provider'
@@ -11,27 +12,35 @@ const madeBySigning = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 /** At the apex of a signed zone the server's own. TYPE65534 is where BIND keeps how far it is with signing. */
 const keysOfSigner = new Set(['DNSKEY', 'CDS', 'CDNSKEY', 'TYPE65534'])
 
+/** A zone as a server transfers it. */
+export interface Transferred extends Required<Snapshot> {
+  soa: ResourceRecord
+  /** Records that were left out, since signing made them. */
+  leftOut: number
+}
+
 /**
- * All of a zone but its SOA and what signing made.
+ * All of a zone but what signing made.
  * @throws AskFailed
  */
-export async function readTransfer(
-  server: NameServerAsked,
-  zoneName: string,
-  limits: TransferLimits,
-): Promise<Required<Snapshot>> {
+export async function readTransfer(server: NameServerAsked, zoneName: string, limits: TransferLimits): Promise<Transferred> {
   const rrsets = new Map<string, ProviderRrset & { keys: Set<string> }>()
-  let serial: number | null = null
+  let soa: ResourceRecord | null = null
+  let leftOut = 0
   let isSigned = false
   for await (const records of transferZone(server, originOf(zoneName), limits))
-    for (const { name: owner, type, ttl, rdata } of records) {
+    for (const record of records) {
+      const { name: owner, type, ttl, rdata } = record
       // The first is the SOA of the apex; below it none can be.
       if (type === 'SOA') {
-        serial ??= serialOf(rdata)
+        soa ??= record
         continue
       }
       isSigned ||= type === 'RRSIG'
-      if (madeBySigning.has(type)) continue
+      if (madeBySigning.has(type)) {
+        leftOut++
+        continue
+      }
       const name = withinZone(lowerName(owner), zoneName)!
       const key = stepKey({ name, type })
       let rrset = rrsets.get(key)
@@ -41,6 +50,10 @@ export async function readTransfer(
       rrset.keys.add(value)
       rrset.values.push(rdata)
     }
-  const kept = [...rrsets.values()].filter(one => !(isSigned && one.name === '@' && keysOfSigner.has(one.type)))
-  return { rrsets: kept.map(({ name, type, ttl, values }) => ({ name, type, ttl, values })), serial: serial! }
+  const kept: ProviderRrset[] = []
+  for (const { name, type, ttl, values } of rrsets.values()) {
+    if (isSigned && name === '@' && keysOfSigner.has(type)) leftOut += values.length
+    else kept.push({ name, type, ttl, values })
+  }
+  return { rrsets: kept, serial: serialOf(soa!.rdata), soa: soa!, leftOut }
 }

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { call, fullToken, installation, startHub, type HubProcess, type Installation } from '../support/binary'
+import type { OtherServer } from '../support/name-servers'
+import { startUpdatableBind, startUpdatableKnot } from '../support/update-servers'
+
+const key = { name: 'bailiwick', algorithm: 'hmac-sha384', secret: Buffer.alloc(48, 5).toString('base64') }
+const file = `$TTL 3600
+@ SOA ns1 dns\\.admin 2026112101 7200 900 1209600 600
+@ NS ns1
+@ MX 10 mail
+@ TXT "v=spf1 mx -all"
+ns1 A 192.0.2.53
+mail AAAA 2001:db8::25
+www 300 CNAME @
+*.dev A 192.0.2.80
+t TXT "${'x'.repeat(200)}" "a;b\\"c\\\\d"
+_https._tcp SVCB 1 www alpn=h2 port=8443
+odd TYPE65280 \\# 2 abcd
+sub NS ns.sub
+ns.sub A 192.0.2.54
+${Array.from({ length: 3000 }, (_, n) => `host-${n} A 10.0.${n >> 8}.${n & 255}`).join('\n')}
+`
+
+let here: Installation
+let hub: HubProcess
+let token: string
+beforeAll(async () => {
+  here = await installation()
+  hub = await startHub(here)
+  token = await fullToken(here)
+}, 60_000)
+afterAll(async () => {
+  await hub?.[Symbol.asyncDispose]()
+  await here?.[Symbol.asyncDispose]()
+})
+
+const post = (path: string, body: object) => call(hub, token, 'POST', path, body)
+
+/** A zone file as named-compilezone spells it. */
+async function compiled(name: string, text: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-zone-'))
+  try {
+    const [from, to] = [join(folder, 'from'), join(folder, 'to')]
+    writeFileSync(from, text)
+    const run = Bun.spawn(['named-compilezone', '-i', 'none', '-k', 'ignore', '-o', to, name, from], { stdout: 'pipe' })
+    expect([await run.exited, (await new Response(run.stdout).text()).includes('OK')]).toEqual([0, true])
+    return await Bun.file(to).text()
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+describe.each([
+  ['BIND', startUpdatableBind],
+  ['Knot', startUpdatableKnot],
+] as const)('a zone of %s', (which, start) => {
+  const name = `${which.toLowerCase()}.test`
+  const signedName = `signed-${name}`
+  let server: OtherServer
+  let signed: OtherServer
+  beforeAll(async () => {
+    server = await start([name], file, { key })
+    signed = await start([signedName], file, { key, signed: true })
+  }, 60_000)
+  afterAll(async () => {
+    await server?.stop()
+    await signed?.stop()
+  })
+
+  test('is transferred and comes out again as it was', async () => {
+    const made = await post('/v1/dns/zones', { name })
+    const from = { server: { host: '127.0.0.1', port: server.port }, key }
+    const answer = await post(`/v1/dns/zones/${made.body.id}/import-from`, from)
+    expect(answer.body).toMatchObject({ serial: 2026112101, mode: 'replace', skipped: 0 })
+    const exported = await call(hub, token, 'GET', `/v1/dns/zones/${made.body.id}/export`)
+    expect(await compiled(name, exported.body)).toBe(await compiled(name, file))
+
+    const other = { ...from, key: { ...key, secret: Buffer.alloc(48).toString('base64') } }
+    expect((await post(`/v1/dns/zones/${made.body.id}/import-from`, other)).body).toMatchObject({ failure: 'unauthorized' })
+    const { key: _, ...unsigned } = from
+    expect((await post(`/v1/dns/zones/${made.body.id}/import-from`, unsigned)).body).toMatchObject({ failure: 'refused' })
+  }, 60_000)
+
+  test('that it signs comes without what it signs with, by transfer as from the provider', async () => {
+    const settings = {
+      host: '127.0.0.1',
+      port: signed.port,
+      key_name: key.name,
+      algorithm: key.algorithm,
+      key_secret: key.secret,
+    }
+    const provider = await post('/v1/dns/providers', { kind: 'rfc2136', name: signedName, settings })
+    const made = await post('/v1/dns/zones', { name: signedName })
+    const sources = [{ server: { host: settings.host, port: settings.port }, key }, { provider_id: provider.body.id }]
+    for (const source of sources) {
+      const answer = await post(`/v1/dns/zones/${made.body.id}/import-from`, { ...source, mode: 'replace' })
+      expect(answer.status).toBe(200)
+      if ('server' in source) expect(answer.body.skipped).toBeGreaterThan(10)
+      const exported = await call(hub, token, 'GET', `/v1/dns/zones/${made.body.id}/export`)
+      const bare = (text: string) => text.replace(/^.*\sSOA\s.*$/m, '')
+      expect(bare(await compiled(signedName, exported.body))).toBe(bare(await compiled(signedName, file)))
+    }
+  }, 60_000)
+})
