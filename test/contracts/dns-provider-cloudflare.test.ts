@@ -307,6 +307,21 @@ describe('cloudflare, beside what all promise', () => {
     expect(there.rows.map(one => one.name)).toContain('lost.example.com')
   })
 
+  test('a batch that is not answered in time may have happened', async () => {
+    const around = surroundings()
+    const impatient = cloudflare.open(
+      { api_token: double.token, base_url: double.url },
+      {
+        ...around,
+        request: (request, limits) => around.request(request, request.method === 'POST' ? { ...limits, totalMs: 1500 } : limits),
+      },
+    )
+    double.fault = ({ method }) => (method === 'POST' ? 'silent' : null)
+    const results = await impatient.apply(zone, [op(null, rrset('www', 'A', 300, ['192.0.2.1']))])
+    expect(outcomes(results)).toEqual(['unknown'])
+    expect(there.rows).toHaveLength(1)
+  })
+
   test('a batch that Cloudflare will not hear of is thrown when it is the first, else left', async () => {
     plan('pro')
     provider = opened(double, { plan: 'free' })

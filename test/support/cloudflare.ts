@@ -13,10 +13,10 @@ export interface CloudflareAsked {
 
 /**
  * What happens to a request in place of a good answer. `lost`: it is carried out, and the connection ends without an answer.
- * `dropped`: the connection ends before it is carried out. `cut`: the answer ends in the middle. `html`: something before the API
+ * `silent`: it is carried out, and no answer ever comes. `dropped`: the connection ends before it is carried out. `cut`: the answer ends in the middle. `html`: something before the API
  * answers with a page and status 502. `refused200`: a refusal with status 200. `throttled`: 429. `odd`: a page with status 200.
  */
-export type CloudflareFault = 'lost' | 'dropped' | 'cut' | 'html' | 'refused200' | 'throttled' | 'odd' | 'unauthorized'
+export type CloudflareFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'refused200' | 'throttled' | 'odd' | 'unauthorized'
 
 /** The part of the API of Cloudflare that is about zones and their records, on a free port of this machine. */
 export class CloudflareDouble {
@@ -75,6 +75,7 @@ export class CloudflareDouble {
     const fault = this.fault(asked)
     if (fault === 'dropped') return void request.socket.destroy()
     const { status, envelope, headers } = this.#answer(asked, request.headers.authorization, fault)
+    if (fault === 'silent') return
     if (fault === 'lost') return void request.socket.destroy()
     if (fault === 'html' || fault === 'odd') {
       response.writeHead(fault === 'html' ? 502 : 200, { 'content-type': 'text/html' })

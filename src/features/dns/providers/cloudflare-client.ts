@@ -49,34 +49,23 @@ export class CloudflareClient {
    */
   async whole(path: string, query: Record<string, string>, perPage: number): Promise<Record<string, unknown>[]> {
     const first = await this.#page(path, query, 1, perPage)
-    if (first.totalCount > mostRows)
-      throw new ProviderError('refused', `The list has ${first.totalCount} rows, and at most ${mostRows} are read.`)
-    const pages = [first.rows]
-    const ids = new Set<unknown>()
-    let collected = 0
-    for (let page = first; ; page = await this.#page(path, query, pages.push([]), perPage)) {
-      const { rows, totalCount, totalPages } = page
-      pages[pages.length - 1] = rows
-      if (totalCount !== first.totalCount || page.perPage !== first.perPage) throw moved()
-      const expected = Math.min(page.perPage, totalCount - collected)
-      if (rows.length !== expected) throw partial(`page ${pages.length} has ${rows.length} rows of ${expected}`)
-      const lastPage = Math.max(1, Math.ceil(totalCount / page.perPage))
-      if (totalPages !== null && Math.max(1, totalPages) !== lastPage)
-        throw partial(`it is said to have ${totalPages} pages, which ${totalCount} rows do not fill`)
-      for (const { id } of rows) {
-        if (typeof id !== 'string' || id === '') throw wrongForm('has a row without an id')
-        if (ids.has(id)) throw moved()
-        ids.add(id)
-      }
-      collected += rows.length
-      if (collected === totalCount) break
+    const { totalCount } = first
+    if (totalCount > mostRows)
+      throw new ProviderError('refused', `The list has ${totalCount} rows, and at most ${mostRows} are read.`)
+    const pages = [first]
+    let collected = rowsExpected(first, first, 0)
+    while (collected < totalCount) {
+      const next = await this.#page(path, query, pages.length + 1, perPage)
+      collected += rowsExpected(next, first, collected)
+      pages.push(next)
     }
-    for (let page = 1; page < pages.length; page++) {
-      const again = await this.#page(path, query, page, perPage)
-      const same = pages[page - 1]!.every(({ id }, place) => again.rows[place]?.id === id)
-      if (!same || again.rows.length !== pages[page - 1]!.length) throw moved()
+    const rows = pages.flatMap(page => page.rows)
+    if (new Set(rows.map(row => row.id)).size < rows.length) throw moved()
+    for (const { rows: before, page } of pages.slice(0, -1)) {
+      const again = (await this.#page(path, query, page, perPage)).rows
+      if (again.length !== before.length || again.some(({ id }, place) => id !== before[place]!.id)) throw moved()
     }
-    return pages.flat()
+    return rows
   }
 
   /**
@@ -116,6 +105,7 @@ export class CloudflareClient {
       throw partial('it does not tell which page it is, and of how many rows')
     if (count !== undefined && count !== result.length)
       throw partial(`page ${page} has ${result.length} rows of ${String(count)}`)
+    if (result.some(row => typeof row.id !== 'string' || row.id === '')) throw wrongForm('has a row without an id')
     const totalPages = isCount(total_pages) ? total_pages : null
     return { rows: result, page, perPage: per_page, totalCount: total_count, totalPages }
   }
@@ -162,6 +152,16 @@ export class CloudflareClient {
   #headers(): Record<string, string> {
     return { authorization: `Bearer ${this.access.api_token}`, accept: 'application/json' }
   }
+}
+
+/** How many rows a page has, which are as many as it ought to have after `collected` others. @throws ProviderError `incomplete` */
+function rowsExpected({ rows, page, perPage, totalCount, totalPages }: Page, first: Page, collected: number): number {
+  if (totalCount !== first.totalCount || perPage !== first.perPage) throw moved()
+  const expected = Math.min(perPage, totalCount - collected)
+  if (rows.length !== expected) throw partial(`page ${page} has ${rows.length} rows of ${expected}`)
+  if (totalPages !== null && Math.max(1, totalPages) !== Math.max(1, Math.ceil(totalCount / perPage)))
+    throw partial(`it is said to have ${totalPages} pages, which ${totalCount} rows do not fill`)
+  return expected
 }
 
 interface Told {
