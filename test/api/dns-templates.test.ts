@@ -418,6 +418,28 @@ describe('a binding', () => {
     expect(await state()).toMatchObject({ state: 'current', variables: { address: '192.0.2.30' } })
   })
 
+  test('keeps the values that are not given, and forgets those whose variable is gone', async () => {
+    const { acme } = await world()
+    const zone = await zoneMade(acme)
+    const text = (name: string, fallback?: string) => ({ name, type: 'string', ...(fallback && { default: fallback }) })
+    const template = await made(
+      acme,
+      of([{ type: 'TXT', name: '@', content: '{{a}} {{b}} {{c}}' }], [text('a'), text('b', 'y'), text('c')]),
+    )
+    const binding = await applied(acme, template.id, zone, { mode: 'linked', variables: { a: '1', b: '2', c: '3' } })
+    const path = `/v1/dns/template-bindings/${binding.id}`
+    expect((await acme.call('PATCH', path, { variables: { a: '4', b: null } })).body.variables).toEqual({ a: '4', c: '3' })
+    expect(problems(await acme.call('PATCH', path, { variables: { c: null } }))).toEqual(['#/variables/c required'])
+    expect((await acme.call('POST', `${path}/apply`, {})).status).toBe(200)
+    expect(await recordsOf(acme, zone)).toEqual(['@ 3600 TXT "4 y 3"'])
+    const records = [{ type: 'TXT', name: '@', content: '{{a}}' }]
+    await acme.call('PATCH', `/v1/dns/templates/${template.id}`, { variables: [text('a')], records })
+    expect((await acme.call('POST', `${path}/apply`, {})).body).toMatchObject({ variables: { a: '4' }, state: 'current' })
+    expect((await acme.call('GET', path)).body.rrsets).toEqual([
+      { name: '@', type: 'TXT', ttl: null, essential: true, values: ['"4"'], spf_terms: [] },
+    ])
+  })
+
   test('is edited away when its records are, tells how, and is restored', async () => {
     const { acme, zone, path, state } = await bound()
     const { data } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?source=template`)).body

@@ -24,6 +24,7 @@ import { placedOf } from './note-edits'
 import type { PlacedRrset } from './placed'
 import { dnsTemplateBindings, dnsTemplateRrsets } from './tables'
 import { templateKept, templateTarget, type KnownTemplate } from './templates'
+import { mergedValues } from './variables'
 
 const mostBindings = 500
 
@@ -83,7 +84,8 @@ export async function applyBinding(ctx: Ctx, id: string, input: BindingApplyInpu
   return await change(ctx, 'dns.template_binding.apply', async tx => {
     const { template, zone, row } = await bindingWithZone(tx, ctx, id)
     requireMatch(ctx, row)
-    return await applied(tx, ctx, template, zone, row, { ...input, variables: input.variables ?? row.variables })
+    const variables = mergedValues(template.content.variables, row.variables, input.variables)
+    return await applied(tx, ctx, template, zone, row, { ...input, variables })
   })
 }
 

@@ -13,6 +13,10 @@ const variables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Vari
   maxProperties: 100,
   description: 'Values by the names of the template’s variables.',
 })
+const otherVariables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Nullable(VariableValue), {
+  maxProperties: 100,
+  description: 'Values to change; null takes one back. The others stay.',
+})
 const mode = Words(bindingModes, {
   description: '`linked`: it follows the template, whose edits are brought to it; `once`: it stays as it was applied.',
 })
@@ -51,6 +55,17 @@ const RrsetEdit = Shape({
   }),
 })
 
+const Placed = Shape({
+  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+  type: Type.String({ description: 'Record type.' }),
+  ttl: Nullable(Type.Integer(), {
+    description: 'The TTL that the template says; null where it says none, or others have a share.',
+  }),
+  essential: Type.Boolean({ description: 'Whether an edit makes the binding `edited_away`.' }),
+  values: Type.Array(Type.String(), { description: 'The values.' }),
+  spf_terms: Type.Array(Type.String(), { description: 'The terms that it has in an SPF record which others may share.' }),
+})
+
 const members = {
   id: Type.String({ description: 'Identifier.' }),
   template_id: Type.String({ description: 'The template.' }),
@@ -80,11 +95,21 @@ export const Binding = Shape(members, {
 export const BindingList = ListOf(Binding)
 
 export const BindingDetail = Shape(
-  { ...members, edits: Type.Array(RrsetEdit, { description: 'How the zone differs from what the template made there.' }) },
+  {
+    ...members,
+    rrsets: Type.Array(Placed, { description: 'What it put into the zone, by name and type.' }),
+    edits: Type.Array(RrsetEdit, { description: 'How the zone differs from what the template made there.' }),
+  },
   {
     $id: 'DnsTemplateBindingDetail',
     description: 'A template that was applied to a zone, and what was edited there since.',
-    examples: [{ ...example, edits: [] }],
+    examples: [
+      {
+        ...example,
+        rrsets: [{ name: '@', type: 'A', ttl: 300, essential: true, values: ['192.0.2.10'], spf_terms: [] }],
+        edits: [],
+      },
+    ],
   },
 )
 
@@ -112,28 +137,28 @@ export const ApplyInput = Shape(
 )
 
 export const BindingApplyInput = Shape(
-  { variables: Type.Optional(variables), ...overriding },
+  { variables: Type.Optional(otherVariables), ...overriding },
   {
     $id: 'DnsTemplateBindingApplyInput',
-    description: 'Values to apply from now on; without, those that the binding has.',
+    description: 'Values to change before it is applied.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )
 
 export const BindingPreviewInput = Shape(
-  { variables: Type.Optional(variables) },
+  { variables: Type.Optional(otherVariables) },
   {
     $id: 'DnsTemplateBindingPreviewInput',
-    description: 'Values that would be applied; without, those that the binding has.',
+    description: 'Values that would be changed before.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )
 
 export const BindingPatch = Shape(
-  { variables: Type.Optional(variables), mode: Type.Optional(mode) },
+  { variables: Type.Optional(otherVariables), mode: Type.Optional(mode) },
   {
     $id: 'DnsTemplateBindingPatch',
-    description: 'What of a binding is to change. `variables` are replaced as a whole.',
+    description: 'What of a binding is to change.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )

@@ -16,9 +16,10 @@ import { bindingListing, bindingOf, bindingView, bindingViews, type BindingRow }
 import type { BindingDetail, BindingPatch, BindingView, UnbindQuery } from './binding-shapes'
 import { bindingTarget, bindingWithZone } from './held'
 import { editsOf, placedOf } from './note-edits'
+import type { PlacedRrset } from './placed'
 import { dnsTemplateBindings, dnsTemplateRrsets } from './tables'
 import { templateOf, templateTarget } from './templates'
-import { settleValues } from './variables'
+import { mergedValues, settleValues } from './variables'
 
 /** Bindings of the workspace that the caller reaches. */
 export async function listBindings(ctx: Ctx, query: Record<string, unknown>): Promise<Page<BindingView>> {
@@ -44,7 +45,8 @@ export async function getBinding(ctx: Ctx, id: string): Promise<BindingDetail> {
   const row = await bindingOf(read, ctx, id)
   const [view] = await bindingViews(read, [row])
   if (!view) throw notFound('template binding')
-  return { ...view, edits: await editsOf(read, row.zoneId, await placedOf(read, id)) }
+  const placed = await placedOf(read, id)
+  return { ...view, rrsets: placed.map(placedView), edits: await editsOf(read, row.zoneId, placed) }
 }
 
 /** Edits a binding; the zone stays as it is until it is applied. @throws Problem 404, 412, 422, 409 `already_exists` */
@@ -54,17 +56,18 @@ export async function updateBinding(ctx: Ctx, id: string, patch: BindingPatch): 
       const { template, zone, row } = await bindingWithZone(tx, ctx, id)
       requireMatch(ctx, row)
       const view = (of: BindingRow) => bindingView(of, zone.name, template.contentVersion)
-      if (patch.variables) {
-        const { problems } = settleValues(template.content.variables, patch.variables)
+      const variables = patch.variables && mergedValues(template.content.variables, row.variables, patch.variables)
+      if (variables) {
+        const { problems } = settleValues(template.content.variables, variables)
         if (problems.length > 0) throw invalid(problems)
       }
-      const edit = { ...(patch.mode && { mode: patch.mode }), ...(patch.variables && { variables: patch.variables }) }
+      const edit = { ...(patch.mode && { mode: patch.mode }), ...(variables && { variables }) }
       if (isAlready(row, edit)) return { result: view(row), target: bindingTarget(row), unchanged: true }
       const [after] = await tx
         .update(dnsTemplateBindings)
         .set({
           ...edit,
-          pending: row.pending || (patch.variables !== undefined && !isAlready(row, { variables: patch.variables })),
+          pending: row.pending || !isAlready(row, { variables }),
           version: row.version + 1,
           updatedAt: ctx.hub.clock.now(),
         })
@@ -115,3 +118,12 @@ export async function deleteBinding(ctx: Ctx, id: string, { records, ...overridi
     }
   })
 }
+
+const placedView = ({ name, type, ttl, essential, values, spf }: PlacedRrset) => ({
+  name,
+  type,
+  ttl,
+  essential,
+  values: values.map(one => one.content),
+  spf_terms: spf?.terms ?? [],
+})

@@ -34,7 +34,7 @@ function variableProblems(variables: readonly TemplateVariable[]): FieldProblem[
     const problems: FieldProblem[] = []
     if (seen.has(name)) problems.push(wrong(`${pointer}/name`, 'not_unique', `must not be declared twice: ${name}.`))
     seen.add(name)
-    if (name in builtinVariables || name === 'server' || name === 'dynamic')
+    if (Object.hasOwn(builtinVariables, name) || name === 'server' || name === 'dynamic')
       problems.push(wrong(`${pointer}/name`, 'reserved', `must not be ${name}, which the hub itself gives a value.`))
     if (type === 'enum' && !variable.values)
       problems.push(wrong(`${pointer}/values`, 'required', 'is required for a variable of the type enum.'))

@@ -10,6 +10,7 @@ import type { BindingApplyInput, PreviewInput, PreviewView } from './binding-sha
 import { bindingWithZone, zoneReached } from './held'
 import { placedOf } from './note-edits'
 import { templateOf, templateTarget } from './templates'
+import { mergedValues } from './variables'
 
 /** What a template would change; it is tried out and undone again. @throws Problem 404, 422, 403 `plan_limit_reached` */
 export async function previewTemplate(ctx: Ctx, id: string, input: PreviewInput): Promise<PreviewView> {
@@ -29,7 +30,7 @@ export async function previewBinding(ctx: Ctx, id: string, input: Pick<BindingAp
       template,
       zone,
       host: row.host,
-      variables: input.variables ?? row.variables,
+      variables: mergedValues(template.content.variables, row.variables, input.variables),
       before: { bindingId: id, placed: await placedOf(tx, id) },
     }
   })

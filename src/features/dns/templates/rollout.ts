@@ -15,6 +15,7 @@ import { bindingHeld, bindingView, type BindingRow } from './binding-rows'
 import type { RolloutInput } from './binding-shapes'
 import { dnsTemplateBindings as b } from './tables'
 import { templateKept, templateOf, templateTarget } from './templates'
+import { mergedValues } from './variables'
 
 type Wanted = { template_id: string; edited: 'skip' | 'restore'; allow: BlockCode[]; note: string | null }
 
@@ -120,7 +121,7 @@ async function bring(changer: Changer, wanted: Wanted, { id, zoneId }: BindingRo
       if (state === 'current') return { result: 'unchanged' }
       if (row.edited && wanted.edited === 'skip') return { result: 'edited_away' }
       const done = await applied(tx, changer, template, zone, row, {
-        variables: row.variables,
+        variables: mergedValues(template.content.variables, row.variables),
         allow: wanted.allow,
         ...(wanted.note !== null && { note: wanted.note }),
       })

@@ -210,7 +210,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     action: 'dns.template_binding.update',
     operationId: 'updateDnsTemplateBinding',
     summary: 'Edit a template binding',
-    description: 'Changes values of variables, or the mode. The zone stays as it is until the binding is applied.',
+    description:
+      'Changes values of variables, or the mode (JSON merge patch, RFC 7396). The zone stays as it is until the binding is applied.',
     body: BindingPatch,
     answer: Binding,
     problems: ['already_exists'],

@@ -1,5 +1,6 @@
 import { DnsFormatError } from '../../../core/dns/format-error'
 import { labelsOf, lowerName, parseName } from '../../../core/dns/name'
+import { mergePatch } from '../../../core/merge-patch'
 import { formatAddress, parseAddress } from '../../../core/net/address'
 import type { FieldProblem } from '../../../core/problem'
 import { longestValue, type TemplateVariable, type Values } from './content'
@@ -40,6 +41,19 @@ export function settleValues(
     else values[variable.name] = read.value
   }
   return { values, problems }
+}
+
+/**
+ * The values of a binding with others merged into them (RFC 7396); null takes one back. Those that the template has no variable for any
+ * more are left out, where they are not given.
+ */
+export function mergedValues(
+  variables: readonly TemplateVariable[],
+  kept: Values,
+  given: Readonly<Record<string, string | number | null>> = {},
+): Values {
+  const known = Object.entries(kept).filter(([name]) => variables.some(one => one.name === name))
+  return mergePatch(Object.fromEntries(known), given) as Values
 }
 
 const isRequired = (variable: TemplateVariable): boolean => variable.required ?? variable.default === undefined
