@@ -12,6 +12,7 @@ import { firstPlans } from '../../src/access/plans'
 import { makeProgram } from '../../src/cli'
 import { pages } from '../../src/docs'
 import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
+import { providerKinds } from '../../src/features/dns/providers'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
 import { world } from '../support/world'
 
@@ -92,6 +93,11 @@ test('each event kind has its line with its area, and no other kind is named any
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
     if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)
   }
+})
+
+test('each kind of DNS provider has its column', () => {
+  const [, columns] = /^## What each can do\n\n(\|.+)$/m.exec(text('dns-providers'))!
+  expect([...columns!.matchAll(/`(\w+)`/g)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
 })
 
 test('each header of a message has its line', () => {

@@ -21,8 +21,8 @@ export type SettingsRow = Pick<
  */
 export function checkedSettings(kind: ProviderKind, given: Settings): Settings {
   const members = kind.settings.properties
-  const granted = Object.entries(members).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : []))
-  const settings = { ...(Object.fromEntries(granted) as Settings), ...given }
+  const granted = Object.entries(members).map(([name, schema]) => [name, given[name] ?? schema.default])
+  const settings: Settings = { ...Object.fromEntries(granted.filter(([, value]) => value !== undefined)), ...given }
   const problems = fieldProblems(kind.settings, settings, '#/settings')
   if (problems.length > 0) throw invalid(problems)
   kind.refuse?.(settings)

@@ -23,8 +23,12 @@ export interface PowerDnsZone {
   disabled: Map<string, PowerDnsRecord[]>
 }
 
-/** Reads the answer to a zone. @throws ProviderError `incomplete`, `invalid_answer` */
-export function zoneOfAnswer(answer: unknown, zoneName: string): PowerDnsZone {
+/**
+ * Reads the answer to a zone; others have their turn meanwhile.
+ * @param only what is wanted of it, by {@link stepKey}; all when absent
+ * @throws ProviderError `incomplete`, `invalid_answer`
+ */
+export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
   const { rrsets, serial, edited_serial, kind } = answer as Record<string, unknown>
   if (!Array.isArray(rrsets) || typeof kind !== 'string') throw wrongForm('has no rrsets')
   const zone: PowerDnsZone = {
@@ -34,14 +38,17 @@ export function zoneOfAnswer(answer: unknown, zoneName: string): PowerDnsZone {
     disabled: new Map(),
   }
   let hasSoa = false
-  for (const one of rrsets as unknown[]) {
+  for (const [place, one] of (rrsets as unknown[]).entries()) {
+    if (place % rrsetsAtOnce === rrsetsAtOnce - 1) await new Promise(resolve => setImmediate(resolve))
     const { name, type, ttl, records } = (one ?? {}) as Record<string, unknown>
     if (typeof name !== 'string' || typeof type !== 'string' || typeof ttl !== 'number' || !Array.isArray(records))
       throw wrongForm('has an rrset without name, type, TTL or records')
     hasSoa ||= type === 'SOA'
     // Types of its own, such as LUA, are no data of DNS and stay as they are there.
     if (madeElsewhere.has(type) || !isTypeName(type)) continue
-    addRrset(zone, zoneName, { name, type, ttl, records: records.map(recordOf) })
+    const below = nameIn(zoneName, name)
+    if (only && !only.has(stepKey({ name: below, type }))) continue
+    addRrset(zone, { name: below, type, ttl, records: records.map(recordOf) })
   }
   if (!hasSoa) throw new ProviderError('incomplete', 'The answer has no SOA: it is not the whole zone.')
   return zone
@@ -77,18 +84,18 @@ export function changeOf(
 // The SOA is not a step of any plan; the rest is made by signing.
 const madeElsewhere = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 
+// Some ten milliseconds.
+const rrsetsAtOnce = 1000
+
 function addRrset(
   zone: PowerDnsZone,
-  zoneName: string,
-  given: { name: string; type: string; ttl: number; records: PowerDnsRecord[] },
+  { name, type, ttl, records }: { name: string; type: string; ttl: number; records: PowerDnsRecord[] },
 ): void {
-  const { type, ttl, records } = given
-  const name = nameIn(zoneName, given.name)
   const key = stepKey({ name, type })
-  if (zone.rrsets.has(key) || zone.disabled.has(key)) throw wrongForm(`has ${given.name} ${type} twice`)
+  if (zone.rrsets.has(key) || zone.disabled.has(key)) throw wrongForm(`has ${name} ${type} twice`)
   const off = records.filter(one => one.disabled)
   if (off.length > 0) zone.disabled.set(key, off)
-  const values = records.filter(one => !one.disabled).map(one => valueOf(given.name, type, one.content))
+  const values = records.filter(one => !one.disabled).map(one => valueOf(name, type, one.content))
   if (values.length > 0) zone.rrsets.set(key, { name, type, ttl, values })
 }
 

@@ -138,7 +138,7 @@ class PowerDns implements DnsProvider {
   }
 
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
-    const here = await this.#zone(zone)
+    const here = await this.#zone(zone, new Set(ops.map(stepKey)))
     if (here.isSecondary)
       return ops.map(op => ({
         name: op.name,
@@ -173,8 +173,8 @@ class PowerDns implements DnsProvider {
     return listed.map(zoneListed)
   }
 
-  async #zone(zone: ProviderZone): Promise<PowerDnsZone> {
-    return zoneOfAnswer(objectOf(await this.#client.get(pathOf(zone))), zone.name)
+  async #zone(zone: ProviderZone, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
+    return await zoneOfAnswer(objectOf(await this.#client.get(pathOf(zone))), zone.name, only)
   }
 }
 
