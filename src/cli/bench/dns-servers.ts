@@ -14,7 +14,17 @@ export interface Candidate {
   name: string
   /** False when it is not installed. */
   present(): boolean
-  start(folder: string, port: number, names: number): Promise<{ port: number; stop(): Promise<void> }>
+  start(folder: string, port: number, names: number): Promise<Started>
+}
+
+/** A server that was started, which need not mean that it answers. */
+export interface Started {
+  port: number
+  stop(): Promise<void>
+  /** Whether it has ended by itself. */
+  ended?(): boolean
+  /** The last that it said of itself, once it has stopped. */
+  said?(): Promise<string>
 }
 
 // Servers lie where the PATH of users does not lead.
@@ -95,10 +105,15 @@ zone:
   },
 ]
 
-async function spawn(command: string[], port: number): Promise<{ port: number; stop(): Promise<void> }> {
-  const run = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+const charactersTold = 500
+
+async function spawn(command: string[], port: number): Promise<Started> {
+  const run = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const said = new Response(run.stderr).text()
   return {
     port,
+    ended: () => run.exitCode !== null,
+    said: async () => (await said).trim().slice(-charactersTold),
     async stop() {
       run.kill('SIGKILL')
       await run.exited

@@ -3,6 +3,7 @@ import { instant } from '../../core/clock'
 import { DnsFormatError } from '../../core/dns/format-error'
 import { hexText } from '../../core/dns/octets'
 import { fieldsOf } from '../../core/dns/rdata'
+import { rowsById } from '../../core/db/rows-by-id'
 import type { Reader } from '../../core/db/transaction'
 import type { DnsRecordView } from './record-shapes'
 import { joinedText } from './record-values'
@@ -84,30 +85,23 @@ export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: strin
 
 /** Records of any zones as the API shows them, with two queries for what they have in common. */
 export async function recordViews(read: Reader, records: readonly RecordRow[]): Promise<DnsRecordView[]> {
-  if (records.length === 0) return []
-  const ids = (of: (record: RecordRow) => string) => [...new Set(records.map(of))]
-  const [rrsets, zones] = await Promise.all([
-    read
-      .select()
-      .from(dnsRrsets)
-      .where(
-        inArray(
-          dnsRrsets.id,
-          ids(record => record.rrsetId),
-        ),
-      ),
-    read
-      .select({ id: dnsZones.id, name: dnsZones.name })
-      .from(dnsZones)
-      .where(
-        inArray(
-          dnsZones.id,
-          ids(record => record.zoneId),
-        ),
-      ),
+  const ids = (of: (record: RecordRow) => string) => new Set(records.map(of))
+  const [rrsetOf, zoneOf] = await Promise.all([
+    rowsById<RrsetRow>(
+      read,
+      'dns_rrsets',
+      dnsRrsets,
+      dnsRrsets.id,
+      ids(record => record.rrsetId),
+    ),
+    rowsById<ZoneRow>(
+      read,
+      'dns_zones',
+      dnsZones,
+      dnsZones.id,
+      ids(record => record.zoneId),
+    ),
   ])
-  const rrsetOf = new Map(rrsets.map(row => [row.id, row]))
-  const zoneOf = new Map(zones.map(row => [row.id, row]))
   return records.flatMap(record => {
     const rrset = rrsetOf.get(record.rrsetId)
     const zone = zoneOf.get(record.zoneId)
