@@ -52,3 +52,30 @@ test('the token of an account at Cloudflare is not sent to another address', asy
   expect(await edit({ api_token: 'two\nlines of a token' })).toEqual([422, ['#/settings/api_token']])
   expect(await edit({ plan: 'pro' })).toEqual([200, undefined])
 })
+
+test('a zone is taken in from Cloudflare with what is proxied, and keeps its own name servers', async () => {
+  const { acme } = await world()
+  const made = await acme.call('POST', '/v1/dns/providers', {
+    kind: 'cloudflare',
+    name: 'Cloudflare',
+    settings: { api_token: double.token, base_url: double.url },
+  })
+  const there = double.zones.find(one => one.name === 'example.com')!
+  there.post({ type: 'CNAME', name: '@', content: 'lb.example.net', proxied: true })
+  there.post({ type: 'A', name: 'www', content: '192.0.2.1', ttl: 300 })
+  there.post({ type: 'TXT', name: 'www', content: 'v=spf1 -all', ttl: 1 })
+  // Its name server is within it, with glue.
+  const { id, nameservers } = await zoneMade(acme)
+  const answer = await acme.call('POST', `/v1/dns/zones/${id}/import-from`, { provider_id: made.body.id })
+  expect(answer.body).toMatchObject({ mode: 'replace', created: 3, deleted: 0 })
+  expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body.nameservers).toEqual(nameservers)
+  const { data } = (await acme.call('GET', `/v1/dns/zones/${id}/records`)).body
+  expect(data.map((one: any) => `${one.name} ${one.type}`)).toEqual(expect.arrayContaining(['@ NS', 'ns1 A']))
+  expect(data.map((one: any) => [one.name, one.type, one.content, one.ttl, one.options])).toEqual(
+    expect.arrayContaining([
+      ['@', 'ALIAS', 'lb.example.net.', 1, { proxied: true }],
+      ['www', 'A', '192.0.2.1', 300, { proxied: false }],
+      ['www', 'TXT', '"v=spf1 -all"', 1, null],
+    ]),
+  )
+})

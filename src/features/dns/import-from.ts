@@ -94,9 +94,9 @@ async function readFromProvider(ctx: Ctx, zoneName: string, id: string): Promise
     const provider = await openProvider(ctx.hub, row)
     const zone = await provider.findZone(zoneName)
     if (!zone) throw new ProviderError('zone_not_found', `The provider has no zone ${zoneName}.`)
-    return await provider.read(zone)
+    return { ...(await provider.read(zone)), caps: provider.caps }
   }
-  const { rrsets } = await asked(async () => {
+  const { rrsets, caps } = await asked(async () => {
     try {
       return await life.orEnd(reading())
     } catch (error) {
@@ -111,6 +111,7 @@ async function readFromProvider(ctx: Ctx, zoneName: string, id: string): Promise
       { pointer: '#/provider_id', code: 'too_many', detail: `has more than ${mostRecordsRead} records in this zone.` },
     ])
   const read = new ImportedZone(zoneName)
+  read.hidesNameServers = caps.apexNs === 'hidden'
   refuse(await taken(read, rrsets))
   return read
 }

@@ -22,6 +22,7 @@ export class ImportedZone implements ZoneRead {
   soa: ZoneRecord | null = null
   /** Records that were left out, since signing makes them. */
   skipped = 0
+  hidesNameServers = false
   readonly #hashes = new Map<string, Set<string>>()
 
   constructor(readonly zoneName: string) {}

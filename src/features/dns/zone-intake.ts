@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
@@ -11,8 +11,9 @@ import { countsOf } from './rrsets'
 import { allowing } from './sync/allowing'
 import type { BlockCode } from './sync/guards'
 import { editsOf } from './sync/zone-edits'
-import { dnsRrsets } from './tables'
+import { dnsRecords, dnsRrsets } from './tables'
 import { changeZone, nextSerial, type ZoneEdit } from './zone-changes'
+import { withinZone } from './zone-names'
 import { rrsetKey, zoneHeld, type ZoneRow } from './zone-rows'
 import { zoneTarget } from './zones'
 
@@ -59,6 +60,8 @@ export interface ZoneRead {
   members: ReadMembers | null
   /** Records that were left out, since signing makes them. */
   skipped: number
+  /** It comes from where the NS of the apex are not told: those of the zone stay, with the addresses of their names. */
+  hidesNameServers?: boolean
 }
 
 /** What an import is, beside what it brings. */
@@ -85,8 +88,7 @@ export function takeIn(
     const zone = await zoneHeld(tx, ctx, id)
     requireMatch(ctx, zone)
     const mode = asked ?? (zone.version === 1 ? 'replace' : 'merge')
-    const wanted =
-      mode === 'replace' ? [...(await removals(tx, zone, read.rrsets)), ...read.rrsets.values()] : [...read.rrsets.values()]
+    const wanted = mode === 'replace' ? [...(await removals(tx, zone, read)), ...read.rrsets.values()] : [...read.rrsets.values()]
     const isLossy = mode === 'replace' && zone.version > 1
     const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
     const edit = mode === 'replace' && read.members ? editOf(zone, read.members) : undefined
@@ -124,12 +126,25 @@ async function lossesAllowed(
 }
 
 /** What is in the zone and not in what comes. */
-async function removals(tx: Tx, zone: ZoneRow, kept: ReadonlyMap<string, WantedRrset>): Promise<WantedRrset[]> {
+async function removals(tx: Tx, zone: ZoneRow, { rrsets, hidesNameServers }: ZoneRead): Promise<WantedRrset[]> {
   const rows = await tx
     .select({ name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl, comment: dnsRrsets.comment })
     .from(dnsRrsets)
     .where(eq(dnsRrsets.zoneId, zone.id))
-  return rows.filter(row => !kept.has(rrsetKey(row))).map(row => ({ ...row, values: [], pointer: '#' }))
+  const staying = hidesNameServers ? await nameServerKeys(tx, zone) : new Set<string>()
+  return rows
+    .filter(row => !rrsets.has(rrsetKey(row)) && !staying.has(rrsetKey(row)))
+    .map(row => ({ ...row, values: [], pointer: '#' }))
+}
+
+/** Keys of the NS of the apex, and of the addresses of their names within the zone. */
+async function nameServerKeys(tx: Tx, zone: ZoneRow): Promise<Set<string>> {
+  const servers = await tx
+    .select({ target: dnsRecords.target })
+    .from(dnsRecords)
+    .where(and(eq(dnsRecords.zoneId, zone.id), eq(dnsRecords.name, '@'), eq(dnsRecords.type, 'NS')))
+  const names = servers.flatMap(({ target }) => (target === null ? [] : (withinZone(target, zone.name) ?? [])))
+  return new Set(['@ NS', ...names.flatMap(name => ['A', 'AAAA'].map(type => rrsetKey({ name, type })))])
 }
 
 /** Members that come and are not those of the zone already. */
