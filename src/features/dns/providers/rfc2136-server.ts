@@ -1,17 +1,12 @@
-import { ask } from '../../../core/dns-client/ask'
 import { AskFailed } from '../../../core/dns-client/failure'
-import type { NameServerAsked } from '../../../core/dns-client/server'
 import { refusal } from '../../../core/dns-client/signed-answer'
-import { askSoa, type SoaAnswer } from '../../../core/dns-client/soa'
-import { transferZone } from '../../../core/dns-client/transfer'
-import { wireLength } from '../../../core/dns/name'
-import { MESSAGE_MAX } from '../../../core/dns/message-encode'
 import { RCODE } from '../../../core/dns/message'
+import { MESSAGE_MAX } from '../../../core/dns/message-encode'
+import { wireLength } from '../../../core/dns/name'
+import { tsigLength } from '../../../core/dns/tsig'
 import { TTL_MAX } from '../../../core/dns/ttl'
-import { tsigLength, type TsigKey } from '../../../core/dns/tsig'
-import { updateMessage, type Prerequisite, type UpdateStep } from '../../../core/dns/update'
-import { EgressRefused } from '../../../core/net/egress'
 import { originOf } from '../zone-names'
+import { providerErrorOf } from './ask-failures'
 import {
   ProviderError,
   type Caps,
@@ -25,27 +20,19 @@ import {
   type Surroundings,
   type Unfit,
 } from './provider'
-import { providerErrorOf } from './ask-failures'
+import { isRefusal, notThere, ServerLine, type ServerSettings } from './rfc2136-line'
 import { batchesOf, isApexNs, rrsetOctets, updateOf } from './rfc2136-steps'
 import { sameValues, stepKey } from './same-rrset'
-import { readTransfer } from './zone-transfer'
 
-/** Where a server is, and the keys it is spoken to with. */
-export interface UpdatedServerSettings {
-  host: string
-  port: number
-  key: TsigKey
-  transferKey: TsigKey
-  /** Zones to list, without the dot at the end. */
+/** How a server is spoken with, and which zones of it to list, without the dot at the end. */
+export interface UpdatedServerSettings extends ServerSettings {
   zones: string[] | null
 }
 
-// As many as a process can compare, and longer than any server needs for them.
-const transferLimits = { records: 500_000, octets: 64 * 1024 * 1024, timeoutMs: 120_000 }
-/** How long an update may take, in milliseconds: servers that sign do so before they answer. */
-const updateMs = 30_000
 /** Octets of an rrset that can become another one as long. */
 const rrsetMost = MESSAGE_MAX / 2 - 1024
+/** Zones that are asked for at once, to list them. */
+const askedAtOnce = 20
 /** Zones that a check looks at. */
 const checkedMost = 10
 
@@ -67,10 +54,13 @@ export class UpdatedServer implements DnsProvider {
   readonly caps = updateCaps
   readonly listZones?: () => Promise<ProviderZone[]>
 
+  readonly #line: ServerLine
+
   constructor(
     readonly settings: UpdatedServerSettings,
-    readonly around: Surroundings,
+    around: Surroundings,
   ) {
+    this.#line = new ServerLine(settings, around)
     const { zones } = settings
     if (zones) this.listZones = () => this.#listed(zones)
   }
@@ -78,7 +68,7 @@ export class UpdatedServer implements DnsProvider {
   async check(): Promise<ProviderCheck> {
     const { host, port, zones } = this.settings
     if (zones === null || zones.length === 0) {
-      await this.#reached()
+      await this.#line.reach()
       const warnings = ['What the key may do is seen only where the settings name `zones`.']
       return { detail: `A name server answers at ${host}, port ${port}.`, warnings }
     }
@@ -90,23 +80,16 @@ export class UpdatedServer implements DnsProvider {
   }
 
   async findZone(name: string): Promise<ProviderZone | null> {
-    const { serial } = await this.#soa(name)
-    return serial === null ? null : { name, ref: null }
+    return (await this.#line.serial(name)) === null ? null : { name, ref: null }
   }
 
   async read({ name }: ProviderZone): Promise<Snapshot> {
-    const server = await this.#server(this.settings.transferKey)
-    try {
-      const { rrsets, serial } = await readTransfer(server, name, transferLimits)
-      return { rrsets, serial }
-    } catch (error) {
-      if (!(error instanceof AskFailed)) throw error
-      throw error.failure === 'refused' ? await this.#refused(name, error.rcode!) : providerErrorOf(error)
-    }
+    const { rrsets, serial } = await this.#line.transfer(name)
+    return { rrsets, serial }
   }
 
   async readSerial({ name }: ProviderZone): Promise<number> {
-    const { serial } = await this.#soa(name)
+    const serial = await this.#line.serial(name)
     if (serial === null) throw notThere(name)
     return serial
   }
@@ -141,18 +124,19 @@ export class UpdatedServer implements DnsProvider {
     const { prerequisites, steps } = updateOf(zoneName, batch)
     let rcode: number
     try {
-      rcode = await this.#update(zoneName, prerequisites, steps)
+      rcode = await this.#line.update(zoneName, prerequisites, steps)
     } catch (error) {
+      if (error instanceof ProviderError && begun) return batch.map(op => told(op, 'left', error.message))
       if (!(error instanceof AskFailed)) throw error
       const happened = error.sent && error.failure !== 'bad_key' && !isRefusal(error.rcode)
       if (happened) return batch.map(op => told(op, 'unknown', error.message))
-      if (!begun) throw error.failure === 'refused' ? await this.#refused(zoneName, error.rcode!) : providerErrorOf(error)
-      return batch.map(op => told(op, error.sent ? 'refused' : 'left', error.message))
+      if (begun) return batch.map(op => told(op, error.sent ? 'refused' : 'left', error.message))
+      throw error.failure === 'refused' ? await this.#line.refusedFor(zoneName, error.rcode!) : providerErrorOf(error)
     }
     if (rcode === RCODE.NOERROR) return batch.map(op => told(op, 'done'))
     if (stale.has(rcode)) return await this.#staleOnes(zoneName, batch)
     if (!isRefusal(rcode)) return batch.map(op => told(op, 'unknown', refusal(rcode)))
-    if (!begun) throw await this.#refused(zoneName, rcode)
+    if (!begun) throw await this.#line.refusedFor(zoneName, rcode)
     return batch.map(op => told(op, 'refused', refusal(rcode)))
   }
 
@@ -173,20 +157,6 @@ export class UpdatedServer implements DnsProvider {
     return batch.map(op => (culprits.has(op) ? told(op, 'stale', detail) : told(op, 'left', others)))
   }
 
-  /** @throws AskFailed */
-  async #update(zoneName: string, prerequisites: Prerequisite[], steps: UpdateStep[]): Promise<number> {
-    const server = await this.#server(this.settings.key)
-    const message = updateMessage(0, originOf(zoneName), prerequisites, steps)
-    const { rcode } = await ask(server, message, { by: 'tcp', timeoutMs: updateMs })
-    return rcode
-  }
-
-  /** Servers say the same of zones that they do not have and of what they do not allow. */
-  async #refused(zoneName: string, rcode: number): Promise<ProviderError> {
-    if (!(await this.findZone(zoneName))) return notThere(zoneName)
-    return new ProviderError('refused', refusal(rcode))
-  }
-
   /** Octets of a message that are left for records. */
   #roomFor(zoneName: string): number {
     const header = 12
@@ -196,22 +166,11 @@ export class UpdatedServer implements DnsProvider {
 
   async #listed(zones: string[]): Promise<ProviderZone[]> {
     const found: ProviderZone[] = []
-    for (const name of zones) {
-      const zone = await this.findZone(name)
-      if (zone) found.push(zone)
+    for (let at = 0; at < zones.length; at += askedAtOnce) {
+      const some = await Promise.all(zones.slice(at, at + askedAtOnce).map(name => this.findZone(name)))
+      found.push(...some.filter(zone => zone !== null))
     }
     return found
-  }
-
-  /** Any answer but one about the key will do: whether it is responsible for the root is of no interest. */
-  async #reached(): Promise<void> {
-    const server = await this.#server(this.settings.key)
-    try {
-      await askSoa(server, '.')
-    } catch (error) {
-      if (!(error instanceof AskFailed)) throw error
-      if (error.failure !== 'refused') throw providerErrorOf(error)
-    }
   }
 
   /** What will not work with a zone. */
@@ -219,16 +178,14 @@ export class UpdatedServer implements DnsProvider {
     if (!(await this.findZone(name))) return ['the server does not answer for this zone.']
     const objections: string[] = []
     try {
-      const server = await this.#server(this.settings.transferKey)
-      // The first message says whether it will come.
-      for await (const _ of transferZone(server, originOf(name), transferLimits)) break
+      await this.#line.beginTransfer(name)
     } catch (error) {
       if (!(error instanceof AskFailed)) throw error
       objections.push(`it cannot be transferred. ${error.message}`)
     }
     try {
       // Without prerequisites and changes it is only looked at whether it is allowed.
-      const rcode = await this.#update(name, [], [])
+      const rcode = await this.#line.update(name, [], [])
       if (rcode !== RCODE.NOERROR) objections.push(`it cannot be changed. ${refusal(rcode)}`)
     } catch (error) {
       if (!(error instanceof AskFailed)) throw error
@@ -236,43 +193,13 @@ export class UpdatedServer implements DnsProvider {
     }
     return objections
   }
-
-  async #soa(name: string): Promise<SoaAnswer> {
-    const server = await this.#server(this.settings.key)
-    try {
-      return await askSoa(server, originOf(name))
-    } catch (error) {
-      if (!(error instanceof AskFailed)) throw error
-      // Servers that sign no refusals: the zone is not there.
-      if (error.failure === 'refused' && error.rcode !== null && isRefusal(error.rcode))
-        return { serial: null, rcode: error.rcode }
-      throw providerErrorOf(error)
-    }
-  }
-
-  /** Looked up and vetted anew for each connection. @throws ProviderError `unreachable` */
-  async #server(key: TsigKey): Promise<NameServerAsked> {
-    const { host, port } = this.settings
-    try {
-      return { at: await this.around.vet(host, port), key, now: () => this.around.clock.now() }
-    } catch (error) {
-      if (error instanceof EgressRefused) throw new ProviderError('unreachable', error.message)
-      throw error
-    }
-  }
 }
 
 /** A prerequisite that does not hold (RFC 2136 3.2). */
 const stale = new Set<number>([RCODE.NXDOMAIN, RCODE.YXDOMAIN, RCODE.YXRRSET, RCODE.NXRRSET])
-/** Answers after which nothing happened. SERVFAIL may come after something did. */
-const refusals = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP, RCODE.REFUSED, RCODE.NOTAUTH, RCODE.NOTZONE])
-const isRefusal = (rcode: number | null): boolean => rcode !== null && refusals.has(rcode)
-
 const told = (op: Op, outcome: OpResult['outcome'], detail?: string): OpResult => ({
   name: op.name,
   type: op.type,
   outcome,
   ...(detail !== undefined && { detail }),
 })
-
-const notThere = (name: string) => new ProviderError('zone_not_found', `The server does not answer for the zone ${name}.`)

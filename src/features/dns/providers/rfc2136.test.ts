@@ -108,6 +108,12 @@ describe('a read', () => {
     await expect(provider.read({ name: 'other.test', ref: null })).rejects.toMatchObject({ failure: 'zone_not_found' })
   })
 
+  test('of a zone that the server cannot load is not that of a zone that is not there', async () => {
+    const provider = await providerOf(asked => [answered(asked, RCODE.SERVFAIL)])
+    for (const ask of [() => provider.readSerial!(zone), () => provider.findZone('z.test'), () => provider.read(zone)])
+      await expect(ask()).rejects.toMatchObject({ failure: 'refused', message: expect.stringContaining('SERVFAIL') })
+  })
+
   test('has a key of its own where there is one', async () => {
     const other = Buffer.from('another secret for transfers only')
     const given = {
@@ -210,6 +216,19 @@ describe('what became of steps', () => {
       const [first, ...others] = await counted(second(script))
       expect([first!.split(' ')[0], ...others.map(one => one.split(' ')[0])]).toEqual(['done', outcome, 'left'])
     })
+  })
+
+  test('an address that is closed between two messages leaves the rest', async () => {
+    const server = await scriptedServer(updatedBy(asked => [answered(asked, RCODE.NOERROR)]))
+    servers.push(server)
+    let looked = 0
+    const vet = (host: string, port: number) =>
+      looked++ === 0 ? around.vet(host, port) : Promise.reject(new EgressRefused('blocked_address', 'It may not be called.'))
+    const provider = rfc2136.open({ ...settings, port: server.port }, { ...around, vet })
+    const ops = Array.from({ length: 300 }, (_, n) => creates(`n${n}`)[0]!)
+    const long = ops.map(op => ({ ...op, after: rrset(op.name, 'TXT', 'x'.repeat(500)) }))
+    const outcomes = (await provider.apply(zone, long)).map(one => one.outcome)
+    expect([...new Set(outcomes)]).toEqual(['done', 'left'])
   })
 
   test('an apex without NS is not even asked for', async () => {
