@@ -404,6 +404,14 @@ CREATE TABLE "dns_zones" (
 	"record_count" bigint NOT NULL,
 	"update_limit" bigint,
 	"delete_limit" bigint,
+	"provider_id" text collate "C" NOT NULL,
+	"is_served" boolean NOT NULL,
+	"target_count" bigint NOT NULL,
+	"apply" text collate "C" NOT NULL,
+	"drift_policy" text collate "C" NOT NULL,
+	"unmanaged" text collate "C" NOT NULL,
+	"ignore_rules" text,
+	"blocked_plan_id" text collate "C",
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -612,6 +620,19 @@ CREATE TABLE "dns_changesets" (
 	"request_id" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "dns_found_records" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"target_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"name_reversed" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"ttl" bigint NOT NULL,
+	"content" text collate "C" NOT NULL,
+	"found_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "dns_plans" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"zone_id" text collate "C" NOT NULL,
@@ -626,10 +647,51 @@ CREATE TABLE "dns_plans" (
 	"source" text collate "C" NOT NULL,
 	"note" text collate "C" NOT NULL,
 	"allowed" text NOT NULL,
+	"enforce" text,
 	"created_by" text NOT NULL,
 	"created_at" bigint NOT NULL,
 	"expires_at" bigint NOT NULL,
 	"applied_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "dns_target_rrsets" (
+	"target_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"agreed" text collate "C",
+	"observed" text collate "C",
+	"observed_ttl" bigint,
+	"observed_values" text,
+	"state" text collate "C" NOT NULL,
+	"kind" text collate "C",
+	"detail" text collate "C",
+	"since" bigint NOT NULL,
+	CONSTRAINT "dns_target_rrsets_target_id_name_type_pk" PRIMARY KEY("target_id","name","type")
+);
+--> statement-breakpoint
+CREATE TABLE "dns_zone_targets" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"provider_id" text collate "C" NOT NULL,
+	"remote_ref" text collate "C",
+	"enabled" boolean NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"last_read_at" bigint,
+	"last_good_count" bigint,
+	"last_sync_at" bigint,
+	"observed_hash" text collate "C",
+	"remote_serial" bigint,
+	"error" text,
+	"is_stale" boolean NOT NULL,
+	"failures_in_a_row" bigint NOT NULL,
+	"next_poll_at" bigint NOT NULL,
+	"claim" text collate "C",
+	"claimed_until" bigint NOT NULL,
+	"enforced_since" bigint NOT NULL,
+	"enforced_runs" bigint NOT NULL,
+	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dns_template_bindings" (
@@ -709,7 +771,11 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_alias_addresses" ADD CONSTRAINT "dns_alias_addresses_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_found_records" ADD CONSTRAINT "dns_found_records_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_target_rrsets" ADD CONSTRAINT "dns_target_rrsets_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_zone_targets" ADD CONSTRAINT "dns_zone_targets_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_zone_targets" ADD CONSTRAINT "dns_zone_targets_provider_id_dns_providers_id_fk" FOREIGN KEY ("provider_id") REFERENCES "public"."dns_providers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_template_bindings" ADD CONSTRAINT "dns_template_bindings_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_template_rrsets" ADD CONSTRAINT "dns_template_rrsets_binding_id_dns_template_bindings_id_fk" FOREIGN KEY ("binding_id") REFERENCES "public"."dns_template_bindings"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_template_versions" ADD CONSTRAINT "dns_template_versions_template_id_dns_templates_id_fk" FOREIGN KEY ("template_id") REFERENCES "public"."dns_templates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -796,8 +862,16 @@ CREATE INDEX "dns_alias_addresses_zone" ON "dns_alias_addresses" USING btree ("z
 CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
 CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint
+CREATE INDEX "dns_found_records_workspace" ON "dns_found_records" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_found_records_zone" ON "dns_found_records" USING btree ("zone_id","id");--> statement-breakpoint
+CREATE INDEX "dns_found_records_rrset" ON "dns_found_records" USING btree ("target_id","name","type");--> statement-breakpoint
 CREATE INDEX "dns_plans_zone" ON "dns_plans" USING btree ("zone_id","id");--> statement-breakpoint
 CREATE INDEX "dns_plans_expires" ON "dns_plans" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "dns_target_rrsets_zone" ON "dns_target_rrsets" USING btree ("zone_id","name","type");--> statement-breakpoint
+CREATE INDEX "dns_target_rrsets_state" ON "dns_target_rrsets" USING btree ("target_id","state","name","type");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_zone_targets_provider" ON "dns_zone_targets" USING btree ("zone_id","provider_id");--> statement-breakpoint
+CREATE INDEX "dns_zone_targets_poll" ON "dns_zone_targets" USING btree ("next_poll_at");--> statement-breakpoint
+CREATE INDEX "dns_zone_targets_of_provider" ON "dns_zone_targets" USING btree ("provider_id");--> statement-breakpoint
 CREATE INDEX "dns_template_bindings_workspace" ON "dns_template_bindings" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_template_bindings_template" ON "dns_template_bindings" USING btree ("workspace_id","template_id","id");--> statement-breakpoint
 CREATE INDEX "dns_template_bindings_zone" ON "dns_template_bindings" USING btree ("zone_id","id");--> statement-breakpoint

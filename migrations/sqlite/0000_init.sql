@@ -480,6 +480,14 @@ CREATE TABLE `dns_zones` (
 	`record_count` integer NOT NULL,
 	`update_limit` integer,
 	`delete_limit` integer,
+	`provider_id` text NOT NULL,
+	`is_served` integer NOT NULL,
+	`target_count` integer NOT NULL,
+	`apply` text NOT NULL,
+	`drift_policy` text NOT NULL,
+	`unmanaged` text NOT NULL,
+	`ignore_rules` text,
+	`blocked_plan_id` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -721,6 +729,23 @@ CREATE TABLE `dns_changesets` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_changesets_version` ON `dns_changesets` (`zone_id`,`version`);--> statement-breakpoint
 CREATE INDEX `dns_changesets_time` ON `dns_changesets` (`workspace_id`,`occurred_at`);--> statement-breakpoint
+CREATE TABLE `dns_found_records` (
+	`id` text PRIMARY KEY NOT NULL,
+	`target_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`name_reversed` text NOT NULL,
+	`type` text NOT NULL,
+	`ttl` integer NOT NULL,
+	`content` text NOT NULL,
+	`found_at` integer NOT NULL,
+	FOREIGN KEY (`target_id`) REFERENCES `dns_zone_targets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_found_records_workspace` ON `dns_found_records` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_found_records_zone` ON `dns_found_records` (`zone_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_found_records_rrset` ON `dns_found_records` (`target_id`,`name`,`type`);--> statement-breakpoint
 CREATE TABLE `dns_plans` (
 	`id` text PRIMARY KEY NOT NULL,
 	`zone_id` text NOT NULL,
@@ -735,6 +760,7 @@ CREATE TABLE `dns_plans` (
 	`source` text NOT NULL,
 	`note` text NOT NULL,
 	`allowed` text NOT NULL,
+	`enforce` text,
 	`created_by` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`expires_at` integer NOT NULL,
@@ -744,6 +770,54 @@ CREATE TABLE `dns_plans` (
 --> statement-breakpoint
 CREATE INDEX `dns_plans_zone` ON `dns_plans` (`zone_id`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_plans_expires` ON `dns_plans` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `dns_target_rrsets` (
+	`target_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`name` text NOT NULL,
+	`type` text NOT NULL,
+	`agreed` text,
+	`observed` text,
+	`observed_ttl` integer,
+	`observed_values` text,
+	`state` text NOT NULL,
+	`kind` text,
+	`detail` text,
+	`since` integer NOT NULL,
+	PRIMARY KEY(`target_id`, `name`, `type`),
+	FOREIGN KEY (`target_id`) REFERENCES `dns_zone_targets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_target_rrsets_zone` ON `dns_target_rrsets` (`zone_id`,`name`,`type`);--> statement-breakpoint
+CREATE INDEX `dns_target_rrsets_state` ON `dns_target_rrsets` (`target_id`,`state`,`name`,`type`);--> statement-breakpoint
+CREATE TABLE `dns_zone_targets` (
+	`id` text PRIMARY KEY NOT NULL,
+	`zone_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`provider_id` text NOT NULL,
+	`remote_ref` text,
+	`enabled` integer NOT NULL,
+	`state` text NOT NULL,
+	`last_read_at` integer,
+	`last_good_count` integer,
+	`last_sync_at` integer,
+	`observed_hash` text,
+	`remote_serial` integer,
+	`error` text,
+	`is_stale` integer NOT NULL,
+	`failures_in_a_row` integer NOT NULL,
+	`next_poll_at` integer NOT NULL,
+	`claim` text,
+	`claimed_until` integer NOT NULL,
+	`enforced_since` integer NOT NULL,
+	`enforced_runs` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`zone_id`) REFERENCES `dns_zones`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`provider_id`) REFERENCES `dns_providers`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_zone_targets_provider` ON `dns_zone_targets` (`zone_id`,`provider_id`);--> statement-breakpoint
+CREATE INDEX `dns_zone_targets_poll` ON `dns_zone_targets` (`next_poll_at`);--> statement-breakpoint
+CREATE INDEX `dns_zone_targets_of_provider` ON `dns_zone_targets` (`provider_id`);--> statement-breakpoint
 CREATE TABLE `dns_template_bindings` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -3,7 +3,7 @@ import type { AuditChanges, AuditTarget } from './db/tables'
 /** Members whose value is a secret: an audit row shows a keyed tag of it, which tells change from no change and nothing else. */
 export const secretMembers = new Set(['secret', 'token', 'password', 'uuid', 'ping_url', 'ping_key', 'headers'])
 /** They move with every edit and say nothing about it. */
-export const silentMembers = new Set(['version', 'created_at', 'updated_at', 'secret_shown_before'])
+export const silentMembers = new Set(['version', 'created_at', 'updated_at', 'secret_shown_before', 'synced', 'sync', 'blocked'])
 
 /**
  * The members that differ between two views of a resource, with secrets tagged.

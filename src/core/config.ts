@@ -115,6 +115,12 @@ export const settings = {
     'Answers a second that the name server sends by UDP to one network, a /24 or /56; 0 for no limit.',
     readCount(0, 1_000_000),
   ),
+  dnsPollSeconds: setting(
+    'BAILIWICK_DNS_POLL_SECONDS',
+    '900',
+    'Seconds between two readings of a zone at a DNS provider.',
+    readCount(60, 86_400),
+  ),
   dnsNameservers: setting(
     'BAILIWICK_DNS_NAMESERVERS',
     null,

@@ -15,6 +15,8 @@ export const noticeKinds = {
   'plan.limit_near': { title: 'A limit of the plan is nearly reached', severity: 'info' },
   'plan.limit_reached': { title: 'A limit of the plan is reached', severity: 'warning' },
   'plan.over_limit': { title: 'More is in use than the plan allows', severity: 'critical' },
+  'dns_zone.drifted': { title: 'A DNS zone was changed at its provider', severity: 'warning' },
+  'dns_zone.edit_war': { title: 'A DNS zone is changed again and again at its provider', severity: 'critical' },
   'webhook_endpoint.failing': { title: 'A webhook endpoint takes no messages', severity: 'warning' },
   'webhook_endpoint.disabled': { title: 'A webhook endpoint was disabled', severity: 'critical' },
   'webhook_endpoint.resumed': { title: 'A webhook endpoint is within the plan again', severity: 'info' },

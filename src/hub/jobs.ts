@@ -6,6 +6,8 @@ import { checkProviderJob } from '../features/dns/provider-check'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/sync/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
+import { refreshAction } from '../features/dns/sync/refresh'
+import { syncZoneJob } from '../features/dns/sync/sync-zone'
 import { deliverJob } from '../features/webhooks/deliver'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
 import { dispatchJob } from '../features/webhooks/dispatch'
@@ -27,6 +29,8 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(recoverAction),
   actionJob(applyAction),
   actionJob(rolloutAction),
+  actionJob(refreshAction),
+  syncZoneJob,
 ] as JobKind[]
 
 /** Jobs that each event starts. */

@@ -19,6 +19,7 @@ import { expireRecords } from '../features/dns/expiry'
 import { readChangedZones } from '../features/dns/name-server'
 import { pruneHistory } from '../features/dns/history/retention'
 import { prunePlans } from '../features/dns/sync/plans'
+import { readDueTargets } from '../features/dns/sync/sync-zone'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { pruneNotices } from '../features/notices/retention'
@@ -57,6 +58,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
+    { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },

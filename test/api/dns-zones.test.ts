@@ -254,7 +254,7 @@ test('what is wrong with a zone is told by member', async () => {
   const refused = await acme.call('POST', '/v1/dns/zones', { name: 'example.com', soa: { mname: '*.example.com' } })
   expect(rules(refused)).toEqual([['#/soa/mname', 'must be the name of a name server (RFC 1035 3.3.11).']])
   expect((await acme.call('POST', '/v1/dns/zones', { name: 'example.com', provider_id: 'cloudflare' })).body.errors).toEqual([
-    { pointer: '#/provider_id', code: 'enum', detail: 'must be "builtin".' },
+    { pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' },
   ])
 })
 

@@ -14,14 +14,22 @@ export interface UpdateOptions {
   key: KeyText
   /** Whether the server signs the zones itself. */
   signed?: boolean
+  /** A port of this machine that BIND tells of changes at once. */
+  notifies?: number
 }
 
 /**
  * Starts BIND with zones that the key may change and transfer.
  * @param names without the dot at the end; all of them begin with the same file, whose names are relative
  */
-export const startUpdatableBind = (names: string[], zoneFile: string, { key, signed }: UpdateOptions): Promise<OtherServer> =>
+export const startUpdatableBind = (
+  names: string[],
+  zoneFile: string,
+  { key, signed, notifies }: UpdateOptions,
+): Promise<OtherServer> =>
   startServer(names[0]!, zoneFile, (folder, port) => {
+    const notify =
+      notifies === undefined ? 'notify no;' : `notify explicit; notify-delay 0; also-notify { 127.0.0.1 port ${notifies}; };`
     const zones = names.map(
       (name, place) => `zone "${name}" {
         type primary; file "${copied(folder, place)}"; check-names ignore;
@@ -33,7 +41,7 @@ export const startUpdatableBind = (names: string[], zoneFile: string, { key, sig
     options {
       directory "${folder}"; pid-file "${folder}/named.pid"; session-keyfile "${folder}/session.key"; key-directory "${folder}";
       listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
-      recursion no; notify no; dnssec-validation no; empty-zones-enable no; allow-transfer { none; };
+      recursion no; ${notify} dnssec-validation no; empty-zones-enable no; allow-transfer { none; };
     };
     controls { };
     ${zones.join('\n')}`

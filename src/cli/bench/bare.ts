@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { Command } from 'commander'
+import { standsHere } from '../../features/dns/sync/sync-views'
 import { recordView } from '../../features/dns/views'
 
 /**
@@ -49,5 +50,6 @@ function view(row: Record<string, never>): object {
       expiresAt: row.expires_at,
     } as never,
     { id: row.zone_id!, name: row.zone! },
+    standsHere,
   )
 }

@@ -19,7 +19,8 @@ export interface RecordForm {
 /** What became of one record. */
 export interface RecordChange {
   action: 'created' | 'updated' | 'deleted'
-  recordId: string
+  /** Null where it is not kept here. */
+  recordId: string | null
   type: string
   /** Below the zone, `@` for the apex. */
   name: string
@@ -57,7 +58,7 @@ export function changedEvent(
     data: {
       zone: { id: zone.id, name: zone.name },
       origin,
-      actor: type === 'anonymous' ? null : { type, id, name },
+      actor: origin === 'external' || type === 'anonymous' ? null : { type, id, name },
       changed_at: instant(ctx.hub.clock.now()),
       changes: shown,
       change_count: changeCount,

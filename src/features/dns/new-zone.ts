@@ -7,22 +7,24 @@ import type { WantedRrset } from './rrset-rules'
 import { ruleKept } from './rule-problems'
 import type { dnsZones } from './tables'
 import { originOf, recordNameOf } from './zone-names'
-import type { ZoneInput } from './zone-shapes'
+import { builtin, type ZoneInput } from './zone-shapes'
 
 const nsTtl = 86_400
 
 /**
  * The records that a zone begins with: NS as asked for, or those of the installation; else `ns1` of the zone itself, with the address
- * of the hub as glue.
+ * of the hub as glue. A zone at a provider begins without any where none were asked for: they are the provider's.
  * @throws Problem 422
  */
 export function firstRrsets(
   hub: Hub,
   zoneName: string,
-  input: Pick<ZoneInput, 'nameservers'>,
+  input: Pick<ZoneInput, 'nameservers' | 'provider_id'>,
 ): { nameservers: string[]; rrsets: WantedRrset[] } {
   const given = input.nameservers?.map((one, place) => ruleKept(`#/nameservers/${place}`, () => serverName(one, zoneName)))
-  const nameservers = given ?? hub.config.dnsNameservers ?? [`ns1.${zoneName}.`]
+  const isHere = (input.provider_id ?? builtin) === builtin
+  const nameservers = given ?? hub.config.dnsNameservers ?? (isHere ? [`ns1.${zoneName}.`] : [])
+  if (nameservers.length === 0) return { nameservers, rrsets: [] }
   const rrset = (name: string, type: string, values: RecordValue[]): WantedRrset => ({
     name,
     type,
@@ -42,7 +44,7 @@ export function firstRrsets(
   const address = ownAddress(hub)
   const type = address.includes(':') ? 'AAAA' : 'A'
   for (const name of nameservers) {
-    if (!given && isWithin(name, origin))
+    if (!given && isHere && isWithin(name, origin))
       rrsets.push(rrset(recordNameOf(name, zoneName), type, [valueOf(type, { content: address }, origin)]))
   }
   return { nameservers, rrsets }

@@ -16,6 +16,7 @@ import type { DnsProviderInput, DnsProviderPatch, DnsProviderView } from './prov
 import { dnsProviders } from './provider-tables'
 import { builtinView, providerTarget, providerView, type ProviderRow } from './provider-view'
 import { providerKindOf } from './providers'
+import { dnsZoneTargets } from './sync/tables'
 import { builtin } from './zone-shapes'
 
 /** Providers that a workspace may have, beside the built-in one. */
@@ -128,12 +129,13 @@ export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPat
   )
 }
 
-/** Forgets a provider; what is kept there stays there. @throws Problem 404, 412 */
+/** Forgets a provider; what is kept there stays there. @throws Problem 404, 409 while zones are kept there, 412 */
 export async function deleteProvider(ctx: Ctx, id: string): Promise<void> {
   refuseBuiltin(id)
   await change(ctx, 'dns.provider.delete', async tx => {
     const row = await providerHeld(tx, ctx, id)
     requireMatch(ctx, row)
+    await refuseInUse(tx, id)
     await tx.delete(dnsProviders).where(eq(dnsProviders.id, id))
     return { result: undefined, target: providerTarget(row), before: providerView(row) }
   })
@@ -154,6 +156,12 @@ export async function providerHeld(tx: Tx, ctx: Ctx, id: string): Promise<Provid
   )
   if (!row) throw notFound('DNS provider')
   return row
+}
+
+/** @throws Problem 409 */
+async function refuseInUse(tx: Tx, id: string): Promise<void> {
+  const [row] = await tx.select({ n: count() }).from(dnsZoneTargets).where(eq(dnsZoneTargets.providerId, id))
+  if (row!.n > 0) throw conflict(`${row!.n} zones are kept at this provider. Remove it from their targets first.`)
 }
 
 const unchecked = { state: 'unknown' as const, detail: null, warnings: [] as string[], failuresInARow: 0, lastError: null }

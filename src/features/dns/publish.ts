@@ -37,7 +37,7 @@ export async function listPublishedZones(read: Reader): Promise<{ id: string; na
   const rows = await read
     .select({ id: dnsZones.id, name: dnsZones.name, serial: dnsZones.serial })
     .from(dnsZones)
-    .where(eq(dnsZones.status, 'active'))
+    .where(and(eq(dnsZones.status, 'active'), eq(dnsZones.isServed, true)))
     .orderBy(asc(dnsZones.id))
   return rows.map(row => ({ ...row, name: originOf(row.name) }))
 }
@@ -131,10 +131,13 @@ type Zone = typeof dnsZones.$inferSelect
 type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
 
 async function readServed(read: Reader, zoneId: string, rrsetsOf: RrsetsOf): Promise<PublishedZone | null> {
-  const [zone] = await read.select({ status: dnsZones.status }).from(dnsZones).where(eq(dnsZones.id, zoneId))
-  if (zone?.status !== 'active') return null
+  const [zone] = await read
+    .select({ status: dnsZones.status, isServed: dnsZones.isServed })
+    .from(dnsZones)
+    .where(eq(dnsZones.id, zoneId))
+  if (zone?.status !== 'active' || !zone.isServed) return null
   const found = await readUnchanged(read, zoneId, rrsetsOf)
-  return found?.zone.status === 'active' ? found.published : null
+  return found?.zone.status === 'active' && found.zone.isServed ? found.published : null
 }
 
 // A zone that changes each second must not keep a name server from all others.

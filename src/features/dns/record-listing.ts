@@ -11,8 +11,9 @@ import type { Page } from '../../core/shapes'
 import type { DnsRecordView } from './record-shapes'
 import { asksForMarks, markFilters, throughMarks } from './record-marks'
 import { contentKeyLength, contentKeyOf } from './record-values'
+import { dnsFoundRecords } from './sync/tables'
 import { dnsRecords, dnsZones, recordSources } from './tables'
-import { recordViews } from './views'
+import { foundViews, recordViews, type FoundRow } from './views'
 import type { RecordRow } from './zone-rows'
 import { reversedName } from './zone-names'
 
@@ -67,6 +68,12 @@ const patternFilter = (given: { maxLength: number; description: string; where(va
   },
 })
 
+function nameFits(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, value: string, place: Place): SQL {
+  const pattern = namePattern(value)
+  if (!pattern.below) return fits(columns.name, pattern, place)
+  return fits(columns.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
+}
+
 const filters: Record<string, Filter> = {
   type: {
     schema: Type.String({ pattern: '^[A-Za-z0-9]{1,20}$', 'x-rule': 'must be a record type.', description: 'Only this type.' }),
@@ -77,11 +84,7 @@ const filters: Record<string, Filter> = {
     description:
       'Only this name within its zone (`@` is the apex), those that begin so (`www*`), or those below a name (`*.dev`). ' +
       'A pattern makes the order that of names, unless `sort` is given.',
-    where(value, place) {
-      const pattern = namePattern(value)
-      if (!pattern.below) return fits(dnsRecords.name, pattern, place)
-      return fits(dnsRecords.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
-    },
+    where: (value, place) => nameFits(dnsRecords, value, place),
   }),
   content: patternFilter({
     maxLength: contentKeyLength,
@@ -162,7 +165,8 @@ export const recordQuery = listQuery({
 /** Records of all zones, or of the one that the query names. */
 export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Promise<Page<DnsRecordView>> {
   const { zone, ...rest } = query
-  if (zone === undefined) return await shown(ctx, recordListing, rest)
+  const listed = rest.state === 'unmanaged' ? listFound : shown
+  if (zone === undefined) return await listed(ctx, recordListing, rest)
   const word = zoneWord((zone as string).replace(/\.$/, ''))
   const [row] = await ctx.hub.read
     .select({ id: dnsZones.id })
@@ -171,7 +175,7 @@ export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Pro
       and(eq(dnsZones.workspaceId, ctx.workspaceId), word.startsWith('zone_') ? eq(dnsZones.id, word) : eq(dnsZones.name, word)),
     )
   // A zone that is not there, or not to be seen, has no records.
-  return await shown(ctx, zoneRecordListing, rest, row && reaches(ctx, row.id) ? row.id : 'none')
+  return await listed(ctx, zoneRecordListing, rest, row && reaches(ctx, row.id) ? row.id : 'none')
 }
 
 /** The id of a zone, or its name in A-labels; what is no name is that of none. */
@@ -186,7 +190,43 @@ function zoneWord(text: string): string {
 
 /** Records of one zone. @param zoneId which the caller was found to own */
 export const listZoneRecords = (ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<DnsRecordView>> =>
-  shown(ctx, zoneRecordListing, query, zoneId)
+  (query.state === 'unmanaged' ? listFound : shown)(ctx, zoneRecordListing, query, zoneId)
+
+/** Records that are at providers alone. @throws Problem 400 for filters and orders that are about what is kept here */
+async function listFound(
+  ctx: Ctx,
+  { owner: column }: Listing<RecordRow>,
+  query: Record<string, unknown>,
+  owner?: string,
+): Promise<Page<DnsRecordView>> {
+  const { state: _, ...rest } = query
+  const of = column === dnsRecords.zoneId ? foundInZone : foundListing
+  const wrong = Object.keys(rest).find(
+    name => !['limit', 'cursor', 'include'].includes(name) && !Object.hasOwn(of.filters, name) && name !== 'sort',
+  )
+  if (wrong !== undefined) throw badParameter(wrong, 'does not go with state=unmanaged.')
+  if (rest.sort !== undefined && !(rest.sort as string[]).every(word => /^-?id$/.test(word)))
+    throw badParameter('sort', 'must be id or -id with state=unmanaged.')
+  const page = await listPage(ctx, of, rest, row => row, owner)
+  return { ...page, data: await foundViews(ctx.hub.read, page.data) }
+}
+
+const foundListing: Listing<FoundRow> = {
+  name: 'dns-found-records',
+  table: dnsFoundRecords as never,
+  id: dnsFoundRecords.id,
+  idOf: row => row.id,
+  owner: dnsFoundRecords.workspaceId,
+  narrowedBy: dnsFoundRecords.zoneId,
+  defaultSort: '-id',
+  mostItems: recordListing.mostItems!,
+  filters: {
+    type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place((value as string).toUpperCase())}` },
+    name: { ...filters.name!, where: (value, place) => nameFits(dnsFoundRecords, value as string, place) },
+  },
+  sorts: {},
+}
+const foundInZone: Listing<FoundRow> = { ...foundListing, name: 'dns-found-zone-records', owner: dnsFoundRecords.zoneId }
 
 async function shown(
   ctx: Ctx,

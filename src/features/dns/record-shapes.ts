@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../core/dns/ttl'
 import { editable, Expanded, Line, ListOf, MaybeInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
+import { RecordSync } from './sync/sync-shapes'
 import { recordSources } from './tables'
 import { Zone } from './zone-shapes'
 
@@ -91,6 +92,7 @@ const example = {
   fields: { preference: 10, exchange: 'mail.example.com.' },
   value: null,
   synced: true,
+  sync: { state: 'synced', targets: [] },
   source: 'api',
   managed: true,
   ...membersExample,
@@ -114,8 +116,9 @@ export const DnsRecord = Shape(
     value: Nullable(Type.String(), {
       description: 'Of TXT: the text, its strings joined. Null for other types and for what is no UTF-8.',
     }),
-    synced: Type.Boolean({ description: 'Whether it is served as it is kept here.' }),
-    source: Words(recordSources, { description: 'Where it came from.' }),
+    synced: Type.Boolean({ description: 'Whether the last reading of each provider has it as it is kept here.' }),
+    sync: RecordSync,
+    source: Words([...recordSources, 'external'], { description: 'Where it came from; `external` is at a provider alone.' }),
     managed: Type.Boolean({ description: 'Whether it is kept here; false for what was only found at a provider.' }),
     ...membersShown,
     ...editable,

@@ -15,8 +15,9 @@ import { optionsOf, optionsPatched } from './rrset-options'
 import { wantedMembers } from './rrset-members'
 import { broken, type WantedRrset, type WantedValue } from './rrset-rules'
 import { ruleKept } from './rule-problems'
+import { dnsFoundRecords } from './sync/tables'
 import { dnsRecords } from './tables'
-import { recordView, recordViews, zoneView } from './views'
+import { foundViews, recordViewOf, recordViews, zoneView, type FoundRow } from './views'
 import { changeZone } from './zone-changes'
 import { rrsetKey, rrsetsAt, zoneHeld, type RecordRow, type Rrset, type ZoneRow } from './zone-rows'
 import { fqdnOf, originOf, recordNameOf } from './zone-names'
@@ -30,9 +31,20 @@ export async function listRecordsOf(ctx: Ctx, zoneId: string, query: Record<stri
 
 /** @throws Problem 404 */
 export async function getRecord(ctx: Ctx, id: string): Promise<DnsRecordView> {
-  const [view] = await recordViews(ctx.hub.read, [await recordOf(ctx.hub.read, ctx, id)])
+  const read = ctx.hub.read
+  const found = await foundOf(read, ctx, id)
+  const [view] = found ? await foundViews(read, [found]) : await recordViews(read, [await recordOf(read, ctx, id)])
   if (!view) throw notFound('record')
   return view
+}
+
+/** A record that is at a provider alone. */
+async function foundOf(read: Reader, ctx: Ctx, id: string): Promise<FoundRow | undefined> {
+  const [row] = await read
+    .select()
+    .from(dnsFoundRecords)
+    .where(and(eq(dnsFoundRecords.id, id), eq(dnsFoundRecords.workspaceId, ctx.workspaceId)))
+  return row && reaches(ctx, row.zoneId) ? row : undefined
 }
 
 /** Makes a record. @throws Problem 404, 422, 403 `plan_limit_reached` */
@@ -62,7 +74,8 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
     }
     const made = await changed(tx, ctx, zone, [wanted])
     const { row, records } = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey(wanted))!
-    const view = recordView(
+    const view = await recordViewOf(
+      tx,
       records.find(one => one.rdataHash === value.hash)!,
       row,
       zone,
@@ -79,7 +92,7 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
   return await change(ctx, 'dns.record.update', async (tx): Promise<Changed<DnsRecordView>> => {
     const { zone, record, rrset } = await held(tx, ctx, id)
     requireMatch(ctx, record)
-    const before = recordView(record, rrset.row, zone)
+    const before = await recordViewOf(tx, record, rrset.row, zone)
     const name = patch.name === undefined ? record.name : ruleKept('#/name', () => recordNameOf(patch.name!, zone.name))
     const given = patch.content !== undefined || patch.fields !== undefined
     const value: RecordValue = given ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
@@ -89,7 +102,8 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
       name === record.name ? [edited(rrset, patch, [...others, own])] : await movedTo(tx, zone, name, rrset, others, own, patch)
     const made = await changed(tx, ctx, zone, wanted)
     const after = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: record.type }))!
-    const view = recordView(
+    const view = await recordViewOf(
+      tx,
       after.records.find(one => one.id === id)!,
       after.row,
       zone,
@@ -104,7 +118,7 @@ export async function deleteRecord(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.record.delete', async tx => {
     const { zone, record, rrset } = await held(tx, ctx, id)
     requireMatch(ctx, record)
-    const before = recordView(record, rrset.row, zone)
+    const before = await recordViewOf(tx, record, rrset.row, zone)
     const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
     const made = await changed(tx, ctx, zone, [edited(rrset, {}, others)])
     return { result: undefined, target: targetsOf(before), before, events: made.events, wakes: made.wakes, jobs: made.jobs }

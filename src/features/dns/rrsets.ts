@@ -11,6 +11,7 @@ import { readValue } from './records'
 import { wantedMembers } from './rrset-members'
 import type { WantedRrset } from './rrset-rules'
 import { allKept, ruleKept } from './rule-problems'
+import { recordStandings } from './sync/sync-views'
 import { recordView } from './views'
 import { changeZone } from './zone-changes'
 import { rrsetKey, rrsetsAt, zoneHeld, type ZoneRow } from './zone-rows'
@@ -33,13 +34,18 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
       wanted.map(one => one.name),
     )
     const rrsets = wanted.flatMap(one => after.get(rrsetKey(one)) ?? [])
+    const standing = await recordStandings(
+      tx,
+      [zone],
+      wanted.map(one => one.name),
+    )
     const counts = countsOf(made.changes)
     return {
       result: {
         zone_id: zone.id,
         serial: made.zone.serial,
         ...counts,
-        records: rrsets.flatMap(({ row, records }) => records.map(record => recordView(record, row, zone))),
+        records: rrsets.flatMap(({ row, records }) => records.map(record => recordView(record, row, zone, standing(record)))),
       },
       target: zoneTarget(zone),
       before: { serial: zone.serial },

@@ -3,8 +3,12 @@ import { workspaces } from '../../access/tables'
 import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { RrsetOptions } from './providers/provider'
+import type { IgnoreRule } from './sync/ignoring'
 
 export const zoneStatuses = ['active', 'paused'] as const
+export const applyModes = ['auto', 'manual'] as const
+export const driftPolicies = ['report', 'enforce', 'adopt'] as const
+export const unmanagedPolicies = ['keep', 'delete'] as const
 export const recordSources = ['manual', 'api', 'template', 'dynamic', 'import', 'acme'] as const
 export type RecordSource = (typeof recordSources)[number]
 
@@ -36,6 +40,19 @@ export const dnsZones = table(
     // Percent of the rrsets that one plan changes, or removes, unasked; null is the usual (sync/guards.ts).
     updateLimit: int('update_limit'),
     deleteLimit: int('delete_limit'),
+    // Where it was made: `builtin`, or a provider. Whether the hub itself answers for it is told apart.
+    providerId: text('provider_id').notNull(),
+    isServed: flag('is_served').notNull(),
+    // Of dns_zone_targets: most zones have none, and need not be asked for them.
+    targetCount: int('target_count').notNull(),
+    apply: text('apply', { enum: [...applyModes] }).notNull(),
+    driftPolicy: text('drift_policy', { enum: [...driftPolicies] }).notNull(),
+    // What becomes of rrsets that are at a target alone.
+    unmanaged: text('unmanaged', { enum: [...unmanagedPolicies] }).notNull(),
+    // Null: the usual ones (sync/ignoring.ts).
+    ignoreRules: json<IgnoreRule[] | null>('ignore_rules'),
+    // The plan that is held back, which keeps the zone from being brought to its targets.
+    blockedPlanId: text('blocked_plan_id'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

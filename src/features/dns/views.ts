@@ -2,17 +2,21 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import { DnsFormatError } from '../../core/dns/format-error'
 import { hexText } from '../../core/dns/octets'
-import { fieldsOf } from '../../core/dns/rdata'
 import { rowsById } from '../../core/db/rows-by-id'
+import { fieldsOf, rdataOfText } from '../../core/dns/rdata'
 import type { Reader } from '../../core/db/transaction'
 import type { DnsRecordView } from './record-shapes'
 import { joinedText } from './record-values'
-import { shownMembers } from './rrset-members'
+import { noMembers, shownMembers } from './rrset-members'
 import { soaMembers } from './soa-members'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
 import type { RecordRow, RrsetRow, ZoneRow } from './zone-rows'
 import { fqdnOf, unicodeOf } from './zone-names'
-import { builtin, type ZoneView } from './zone-shapes'
+import { usualRules } from './sync/ignoring'
+import type { dnsFoundRecords } from './sync/tables'
+import { recordStandings, standingsOf, type ZoneStanding } from './sync/sync-views'
+import type { RecordSyncView } from './sync/sync-shapes'
+import type { ZoneView } from './zone-shapes'
 
 export async function zoneView(read: Reader, zone: ZoneRow): Promise<ZoneView> {
   return (await zoneViews(read, [zone]))[0]!
@@ -23,16 +27,17 @@ export async function zoneViews(read: Reader, zones: readonly ZoneRow[]): Promis
     read,
     zones.map(zone => zone.id),
   )
-  return zones.map(zone => zoneShown(zone, servers.get(zone.id) ?? []))
+  const standing = await standingsOf(read, zones)
+  return zones.map(zone => zoneShown(zone, servers.get(zone.id) ?? [], standing(zone)))
 }
 
 /** @param nameservers absolute, with the dot */
-export const zoneShown = (zone: ZoneRow, nameservers: readonly string[]): ZoneView => ({
+export const zoneShown = (zone: ZoneRow, nameservers: readonly string[], standing: ZoneStanding): ZoneView => ({
   id: zone.id,
   name: zone.name,
   unicode_name: zone.unicodeName,
   status: zone.status,
-  provider_id: builtin,
+  provider_id: zone.providerId,
   nameservers: nameservers.map(name => name.replace(/\.$/, '')).sort(),
   serial: zone.serial,
   default_ttl: zone.defaultTtl,
@@ -40,8 +45,11 @@ export const zoneShown = (zone: ZoneRow, nameservers: readonly string[]): ZoneVi
   record_count: zone.recordCount,
   update_limit_percent: zone.updateLimit,
   delete_limit_percent: zone.deleteLimit,
-  // What is kept is what the built-in server serves: there is nothing between.
-  synced: true,
+  apply: zone.apply,
+  drift_policy: zone.driftPolicy,
+  unmanaged: zone.unmanaged,
+  ignore_rules: [...(zone.ignoreRules ?? usualRules)],
+  ...standing,
   version: zone.version,
   created_at: instant(zone.createdAt),
   updated_at: instant(zone.updatedAt),
@@ -58,7 +66,13 @@ async function nameServersOf(read: Reader, zoneIds: readonly string[]): Promise<
   return found
 }
 
-export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: string; name: string }): DnsRecordView {
+/** @param standing of the record's name and type, as of `recordStandings` */
+export function recordView(
+  record: RecordRow,
+  rrset: RrsetRow,
+  zone: { id: string; name: string },
+  standing: { synced: boolean; sync: RecordSyncView },
+): DnsRecordView {
   const fqdn = fqdnOf(record.name, zone.name)
   return {
     id: record.id,
@@ -72,7 +86,7 @@ export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: strin
     content: record.content,
     fields: fieldsShown(record),
     value: joinedText(record.type, record.rdata),
-    synced: true,
+    ...standing,
     source: record.source,
     options: rrset.options,
     managed: true,
@@ -81,6 +95,12 @@ export function recordView(record: RecordRow, rrset: RrsetRow, zone: { id: strin
     created_at: instant(record.createdAt),
     updated_at: instant(record.updatedAt),
   }
+}
+
+/** A record of a zone at hand. */
+export async function recordViewOf(read: Reader, record: RecordRow, rrset: RrsetRow, zone: ZoneRow): Promise<DnsRecordView> {
+  const standing = await recordStandings(read, [zone], [record.name])
+  return recordView(record, rrset, zone, standing(record))
 }
 
 /** Records of any zones as the API shows them, with two queries for what they have in common. */
@@ -102,15 +122,65 @@ export async function recordViews(read: Reader, records: readonly RecordRow[]): 
       ids(record => record.zoneId),
     ),
   ])
+  const standing = await recordStandings(
+    read,
+    [...zoneOf.values()],
+    records.map(one => one.name),
+  )
   return records.flatMap(record => {
     const rrset = rrsetOf.get(record.rrsetId)
     const zone = zoneOf.get(record.zoneId)
     // It was deleted since the page was read.
-    return rrset && zone ? [recordView(record, rrset, zone)] : []
+    return rrset && zone ? [recordView(record, rrset, zone, standing(record))] : []
   })
 }
 
-function fieldsShown({ type, rdata }: RecordRow): Record<string, unknown> {
+export type FoundRow = typeof dnsFoundRecords.$inferSelect
+
+/** Records that are at providers alone, as the API shows them: they are not managed here. */
+export async function foundViews(read: Reader, rows: readonly FoundRow[]): Promise<DnsRecordView[]> {
+  if (rows.length === 0) return []
+  const zones = await read
+    .select({ id: dnsZones.id, name: dnsZones.name, targetCount: dnsZones.targetCount })
+    .from(dnsZones)
+    .where(inArray(dnsZones.id, [...new Set(rows.map(row => row.zoneId))]))
+  const standing = await recordStandings(
+    read,
+    zones,
+    rows.map(one => one.name),
+  )
+  return rows.flatMap(row => {
+    const zone = zones.find(one => one.id === row.zoneId)
+    if (!zone) return []
+    const fqdn = fqdnOf(row.name, zone.name)
+    const rdata = rdataOfText(row.type, row.content, null)
+    return [
+      {
+        id: row.id,
+        zone_id: zone.id,
+        zone: zone.name,
+        type: row.type,
+        name: row.name,
+        fqdn,
+        unicode_fqdn: unicodeOf(fqdn),
+        ttl: row.ttl,
+        content: row.content,
+        fields: fieldsShown({ type: row.type, rdata }),
+        value: joinedText(row.type, rdata),
+        ...standing(row),
+        source: 'external' as const,
+        options: null,
+        managed: false,
+        ...shownMembers(noMembers),
+        version: 1,
+        created_at: instant(row.foundAt),
+        updated_at: instant(row.foundAt),
+      },
+    ]
+  })
+}
+
+function fieldsShown({ type, rdata }: Pick<RecordRow, 'type' | 'rdata'>): Record<string, unknown> {
   try {
     return fieldsOf(type, rdata)
   } catch (error) {

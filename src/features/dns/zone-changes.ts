@@ -1,4 +1,4 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { jobContext, nextNumber, systemActor, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
@@ -9,6 +9,7 @@ import { resolveAlias } from './aliases/queue'
 import { changedEvent, type RecordChange } from './changed-event'
 import { enterChange, type Entered } from './history/journal'
 import { changesCounter, zonesTopic } from './publish'
+import { markPending } from './sync/mark-pending'
 import { lockedProblem, memberProblems } from './rrset-members'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
 import { dnsRecordMarks, dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
@@ -57,6 +58,11 @@ export type ZoneEdit = Partial<
     | 'serial'
     | 'updateLimit'
     | 'deleteLimit'
+    | 'apply'
+    | 'driftPolicy'
+    | 'unmanaged'
+    | 'ignoreRules'
+    | 'blockedPlanId'
   >
 >
 
@@ -97,22 +103,31 @@ export async function changeZone(
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
   // Comments, tags and the like are not served.
   const isServed = steps.changes.length > 0 || by.edit !== undefined
-  const after = await moved(tx, zone, isServed ? { ...by.edit, recordCount } : { serial: zone.serial, recordCount }, now)
+  const after = await moved(
+    tx,
+    zone,
+    isServed ? { ...by.edit, ...unblocked(steps), recordCount } : { serial: zone.serial, recordCount },
+    now,
+  )
   await enterChange(tx, ctx, { before: zone, after }, by, steps)
   if (!isServed) return { zone: after, changes: [], events: [], wakes: [], jobs: [], unchanged: false }
   await tellServers(tx, zone, after.status === zone.status ? steps.changes : null)
+  const jobs = await markPending(tx, after, steps.changes, now)
   return {
     zone: after,
     changes: steps.changes,
     events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
     wakes: [zonesTopic],
-    jobs: steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : [])),
+    jobs: [...jobs, ...steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : []))],
     unchanged: false,
   }
 }
 
 /** The serial after the next change: 32 bits that go round, past 0 (RFC 1982). */
 export const nextSerial = (serial: number): number => (serial >= 0xffff_ffff ? 1 : serial + 1)
+
+/** A plan that was held back is not that of the zone as it is now. */
+const unblocked = ({ changes }: Steps): ZoneEdit => (changes.length > 0 ? { blockedPlanId: null } : {})
 
 async function moved(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: number }, now: number): Promise<ZoneRow> {
   const [after] = await tx
@@ -190,9 +205,13 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
       .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
       .where(inArray(dnsRecords.id, ids))
   for (const rows of pieces(steps.inserts)) await tx.insert(dnsRecords).values(rows)
-  for (const ids of pieces(steps.unmarked)) await tx.delete(dnsRecordMarks).where(inArray(dnsRecordMarks.recordId, ids))
+  for (const ids of pieces(steps.unmarked))
+    await tx.delete(dnsRecordMarks).where(and(inArray(dnsRecordMarks.recordId, ids), ofMembers))
   for (const rows of pieces(steps.marks)) await tx.insert(dnsRecordMarks).values(rows)
 }
+
+/** Marks that tell of members; those before tell how records are synced. */
+const ofMembers = gte(dnsRecordMarks.mark, '#')
 
 /** Columns that rrsets of one edit have alike. */
 const settable = ({ ttl, options, comment, locked, tags, expiresAt }: RrsetRow) => ({

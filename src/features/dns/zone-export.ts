@@ -71,7 +71,7 @@ async function jsonText(ctx: Ctx, zone: ZoneRow, published: PublishedZone): Prom
       const row = kept.get(rrsetKey({ name: own, type }))
       return { name: own, type, ttl, options: row?.options ?? null, ...shownMembers(row ?? noMembers), records }
     })
-  return `${JSON.stringify({ ...zoneTold(zoneShown(zone, [])), rrsets }, null, 2)}\n`
+  return `${JSON.stringify({ ...zoneTold(zoneShown(zone, [], { synced: true, sync: { state: 'synced', targets: [] }, blocked: null })), rrsets }, null, 2)}\n`
 }
 
 /** What an export tells of the zone itself. */

@@ -2,10 +2,11 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../core/dns/ttl'
 import { editable, ListOf, Nullable, Shape, Words } from '../../core/shapes'
-import { zoneStatuses } from './tables'
+import { Blocked, ZoneSync } from './sync/sync-shapes'
+import { applyModes, driftPolicies, unmanagedPolicies, zoneStatuses } from './tables'
 import { lintRules, type LintRule } from './zone-lint'
 
-/** The only provider there is: the zone is served by the hub itself. */
+/** The provider that is the hub itself. */
 export const builtin = 'builtin'
 
 const seconds = (description: string, maximum = TTL_MAX) => Type.Integer({ minimum: 0, maximum, description })
@@ -33,6 +34,43 @@ const percent = (what: string) =>
 const update_limit_percent = percent('changes')
 const delete_limit_percent = percent('removes')
 
+const apply = Words(applyModes, {
+  description: '`auto`: what changes here is brought to the providers at once. `manual`: by plans that are applied.',
+})
+const drift_policy = Words(driftPolicies, {
+  description: 'What becomes of changes that others make at a provider: they are told, put back, or taken over.',
+})
+const unmanaged = Words(unmanagedPolicies, {
+  description: 'What becomes of rrsets that are at a provider alone: they are left, or removed.',
+})
+const ignore_rules = Type.Array(
+  Shape({
+    name: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]+$',
+      'x-rule': 'must be of visible ASCII characters.',
+      description: 'Name within the zone, `*` standing for any text.',
+    }),
+    types: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Z0-9]{1,20}$', 'x-rule': 'must be a record type.' }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Only these types.',
+      }),
+    ),
+  }),
+  { maxItems: 50, description: 'Which rrsets that are at a provider alone are left alone without a word.' },
+)
+const policies = {
+  update_limit_percent: Type.Optional(update_limit_percent),
+  delete_limit_percent: Type.Optional(delete_limit_percent),
+  apply: Type.Optional(apply),
+  drift_policy: Type.Optional(drift_policy),
+  unmanaged: Type.Optional(unmanaged),
+  ignore_rules: Type.Optional(Nullable(ignore_rules, { description: `${ignore_rules.description} Null: the usual ones.` })),
+}
+
 export const zoneExample = {
   id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
   name: 'example.com',
@@ -54,7 +92,13 @@ export const zoneExample = {
   record_count: 12,
   update_limit_percent: null,
   delete_limit_percent: null,
+  apply: 'auto',
+  drift_policy: 'report',
+  unmanaged: 'keep',
+  ignore_rules: [{ name: '_acme-challenge*' }],
   synced: true,
+  sync: { state: 'synced', targets: [] },
+  blocked: null,
   version: 7,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:05:00.000Z',
@@ -66,7 +110,9 @@ export const Zone = Shape(
     name: Type.String({ description: 'Name in A-labels, without the dot at the end.' }),
     unicode_name: Type.String({ description: 'Name as people read it.' }),
     status,
-    provider_id: Words([builtin], { description: 'Where it is served: `builtin` is the name server inside the hub.' }),
+    provider_id: Type.String({
+      description: 'Where it is kept first: `builtin` is the name server inside the hub. `sync` has all providers.',
+    }),
     nameservers: Type.Array(Type.String(), { description: 'What the NS records of its apex name.' }),
     serial: Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Of the SOA: follows every change (RFC 1982).' }),
     default_ttl,
@@ -74,7 +120,13 @@ export const Zone = Shape(
     record_count: Type.Integer({ minimum: 0, description: 'Records in it, without the SOA.' }),
     update_limit_percent,
     delete_limit_percent,
-    synced: Type.Boolean({ description: 'Whether what is served is what is kept here.' }),
+    apply,
+    drift_policy,
+    unmanaged,
+    ignore_rules,
+    synced: Type.Boolean({ description: 'Whether the last reading of each provider is what is kept here.' }),
+    sync: ZoneSync,
+    blocked: Blocked,
     ...editable,
     version: Type.Integer({ minimum: 1, description: 'Grows with each change of the zone or its records; part of the ETag.' }),
   },
@@ -88,7 +140,13 @@ export const SoaGiven = Type.Partial(Type.Object(soa), { additionalProperties: f
 export const ZoneInput = Shape(
   {
     name: DnsName('Name, in Unicode or A-labels.'),
-    provider_id: Type.Optional(Words([builtin], { description: '`builtin` when absent.' })),
+    provider_id: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          'Where it is kept: a provider of the workspace, or `builtin`, as it is when absent. What a provider has of it already stays as it is there.',
+      }),
+    ),
     nameservers: Type.Optional(
       Type.Array(DnsName('Name of a name server, with or without the dot at the end.'), {
         minItems: 1,
@@ -98,8 +156,7 @@ export const ZoneInput = Shape(
     ),
     default_ttl: Type.Optional(default_ttl),
     soa: Type.Optional(SoaGiven),
-    update_limit_percent: Type.Optional(update_limit_percent),
-    delete_limit_percent: Type.Optional(delete_limit_percent),
+    ...policies,
   },
   { $id: 'ZoneInput', description: 'A zone to make.', examples: [{ name: 'example.com' }] },
 )
@@ -109,8 +166,7 @@ export const ZonePatch = Shape(
     status: Type.Optional(status),
     default_ttl: Type.Optional(Nullable(default_ttl)),
     soa: Type.Optional(SoaGiven),
-    update_limit_percent: Type.Optional(update_limit_percent),
-    delete_limit_percent: Type.Optional(delete_limit_percent),
+    ...policies,
   },
   { $id: 'ZonePatch', description: 'What of a zone is to change.', examples: [{ soa: { minimum: 60 } }] },
 )

@@ -17,12 +17,15 @@ import { clearZone } from './clear-zone'
 import { firstRrsets, soaColumns } from './new-zone'
 import { zonesTopic } from './publish'
 import { ruleKept } from './rule-problems'
+import { readAnew } from './sync/mark-pending'
+import { addTarget } from './sync/new-target'
+import { syncJobFor } from './sync/sync-jobs'
 import { dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
 import { zoneView, zoneViews } from './views'
 import { changeZone, tellServers } from './zone-changes'
 import { zoneHeld, type ZoneRow } from './zone-rows'
 import { unicodeOf, zoneNameOf } from './zone-names'
-import type { ZoneInput, ZonePatch, ZoneView } from './zone-shapes'
+import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './zone-shapes'
 
 export const zoneListing: Listing<ZoneRow> = {
   name: 'dns-zones',
@@ -73,7 +76,8 @@ export async function zoneOf(read: Reader, ctx: Ctx, id: string): Promise<ZoneRo
 export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> {
   const name = ruleKept('#/name', () => zoneNameOf(input.name))
   const first = firstRrsets(ctx.hub, name, input)
-  const soa = soaColumns({ mname: first.nameservers[0]!, rname: `hostmaster.${name}.` }, input.soa ?? {}, name)
+  const providerId = input.provider_id ?? builtin
+  const soa = soaColumns({ mname: first.nameservers[0] ?? `ns1.${name}.`, rname: `hostmaster.${name}.` }, input.soa ?? {}, name)
   try {
     return await change(ctx, 'dns.zone.create', async tx => {
       await refuseOverLimit(tx, ctx, 'dns_zones', () => countZones(tx, ctx.workspaceId))
@@ -94,14 +98,28 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
           recordCount: 0,
           updateLimit: input.update_limit_percent ?? null,
           deleteLimit: input.delete_limit_percent ?? null,
+          providerId,
+          isServed: providerId === builtin,
+          targetCount: 0,
+          apply: input.apply ?? 'auto',
+          driftPolicy: input.drift_policy ?? 'report',
+          unmanaged: input.unmanaged ?? 'keep',
+          ignoreRules: input.ignore_rules ?? null,
+          blockedPlanId: null,
           version: 0,
           createdAt: now,
           updatedAt: now,
         })
         .returning()
-      const made = await changeZone(tx, ctx, row!, first.rrsets, { source: sourceOf(ctx), origin: originOfCaller(ctx) })
+      const isElsewhere = providerId !== builtin
+      if (isElsewhere) await addTarget(tx, ctx.hub, row!, providerId)
+      const zone = { ...row!, targetCount: isElsewhere ? 1 : 0 }
+      // Also without records there is a first version.
+      const by = { source: sourceOf(ctx), origin: originOfCaller(ctx), edit: {} }
+      const made = await changeZone(tx, ctx, zone, first.rrsets, by)
       const view = await zoneView(tx, made.zone)
-      return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes, jobs: made.jobs }
+      const jobs = isElsewhere ? [...made.jobs, syncJobFor(zone.id)] : made.jobs
+      return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes, jobs }
     })
   } catch (error) {
     if (violation(error) === 'unique') throw taken(name)
@@ -121,11 +139,18 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
       ...soaColumns(null, patch.soa ?? {}, row.name),
       ...(patch.update_limit_percent !== undefined && { updateLimit: patch.update_limit_percent }),
       ...(patch.delete_limit_percent !== undefined && { deleteLimit: patch.delete_limit_percent }),
+      ...(patch.apply !== undefined && { apply: patch.apply }),
+      ...(patch.drift_policy !== undefined && { driftPolicy: patch.drift_policy }),
+      ...(patch.unmanaged !== undefined && { unmanaged: patch.unmanaged }),
+      ...(patch.ignore_rules !== undefined && { ignoreRules: patch.ignore_rules }),
     }
     if (isAlready(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
     const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })
     const view = await zoneView(tx, edited.zone)
-    return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes, jobs: edited.jobs }
+    // Another policy may mean another work.
+    if (row.targetCount > 0) await readAnew(tx, row.id)
+    const jobs = row.targetCount > 0 ? [...edited.jobs, syncJobFor(row.id)] : edited.jobs
+    return { result: view, target: zoneTarget(row), before, after: view, wakes: edited.wakes, jobs }
   })
 }
 

@@ -17,6 +17,10 @@ import { wantedOfEdit } from './plan-forms'
 import { planStatus, unlocking, type PlanRow } from './plans'
 import { dnsPlans } from './tables'
 import type { PlanApplyInput } from './shapes'
+import type { BlockCode } from './guards'
+import { failureOf } from './sync-failure'
+import { syncKind } from './sync-jobs'
+import { syncTarget } from './sync-target'
 
 /**
  * Carries a plan out as it was shown. What is kept here changes in the transaction of the call.
@@ -58,7 +62,7 @@ export async function carryOut(
   ctx: Ctx,
   zone: ZoneRow,
   plan: PlanRow,
-  { allowed, note }: { allowed: string[]; note: string | null },
+  { allowed, note }: { allowed: BlockCode[]; note: string | null },
 ) {
   const [applied] = await tx
     .update(dnsPlans)
@@ -78,7 +82,14 @@ export async function carryOut(
     input: { plan_id: plan.id },
     result: { plan_id: plan.id, ...done },
   })
-  return { applied: applied!, action, done, events: made.events, wakes: made.wakes, jobs: [...made.jobs, job] }
+  return {
+    applied: applied!,
+    action,
+    done,
+    events: made.events,
+    wakes: made.wakes, // The action itself brings it to the targets of the plan.
+    jobs: [...made.jobs.filter(one => one.kind !== syncKind), job],
+  }
 }
 
 /** @throws Problem 409 */
@@ -92,17 +103,36 @@ function refuseUnlessOpen(plan: PlanRow, status: ReturnType<typeof planStatus>, 
     throw invalid([{ pointer: '#/hash', code: 'not_allowed', detail: 'must be the hash of the plan, as it was shown with it.' }])
 }
 
-/** What is left to do once the zone here is changed. */
-export const applyAction: ActionKind<{ plan_id: string }> = {
+const busyPauseMs = 1_000
+
+/** What is left to do once the zone here is changed: the targets of the plan, one by one. */
+export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = {
   type: 'zone.apply',
   area: 'dns',
   audit: 'dns.plan.apply',
   cancellable: false,
   resumable: true,
   concurrency: 4,
-  leaseMs: 60_000,
-  run:
-    async (_, { result }) =>
-    () =>
-      Promise.resolve({ result: { done: result } }),
+  leaseMs: 300_000,
+  async run(hub, { input, state, result }) {
+    const done = state?.done ?? []
+    const [plan] = await hub.read.select().from(dnsPlans).where(eq(dnsPlans.id, input.plan_id))
+    // What was never read is left to the first reading.
+    const next = plan?.targets.find(one => one.target_id !== null && one.observed_hash !== null && !done.includes(one.target_id))
+    if (!plan || !next) return async () => ({ result: { done: result } })
+    const outcome = await syncTarget(hub, next.target_id!, {
+      applies: true,
+      reads: true,
+      allow: plan.allowed,
+      expects: next.observed_hash!,
+      ...(plan.enforce !== null && { enforce: plan.enforce === 'all' ? 'all' : new Set(plan.enforce) }),
+    })
+    if (outcome.did === 'busy') return async () => ({ result: { state: { done }, at: hub.clock.now() + busyPauseMs } })
+    const failed = failureOf(outcome)
+    if (failed) return async () => ({ result: { failed, ...(result && { result }) } })
+    const counts = outcome.did === 'read' ? outcome.counts : null
+    return async () => ({
+      result: { state: { done: [...done, next.target_id!] }, result: { ...result, [next.target_id!]: counts } },
+    })
+  },
 }

@@ -1,7 +1,10 @@
+import { canonicalJson } from '../../../core/canonical-json'
+import { sha256Hex } from '../../../core/crypto'
 import { rdataOfText, textOf } from '../../../core/dns/rdata'
 import type { Op, ProviderRrset, RrsetOptions } from '../providers/provider'
 import { valueOfRdata } from '../record-values'
 import type { WantedRrset, WantedValue } from '../rrset-rules'
+import { builtin } from '../zone-shapes'
 
 /** An rrset in a plan, its values as text with absolute names. */
 export interface PlannedForm {
@@ -27,7 +30,7 @@ export interface PlannedTarget {
   provider_id: string
   /** Of the last reading, which the plan was worked out from; null for what is kept here. */
   observed_hash: string | null
-  /** Over all of its steps, as {@link opsHash} tells them. */
+  /** Over all of its steps. */
   ops_hash: string
   op_count: number
   /** The first ones. */
@@ -49,6 +52,21 @@ export const plannedOp = ({ action, name, type, before, after }: Op): PlannedOp 
   type,
   before: before && plannedForm(before),
   after: after && plannedForm(after),
+})
+
+/** The steps of a plan in one place. @param at absent for the zone as it is kept here */
+export const plannedOps = (
+  ops: readonly PlannedOp[],
+  at: Pick<PlannedTarget, 'target_id' | 'provider_id' | 'observed_hash'> = {
+    target_id: null,
+    provider_id: builtin,
+    observed_hash: null,
+  },
+): PlannedTarget => ({
+  ...at,
+  ops_hash: sha256Hex(canonicalJson(JSON.parse(JSON.stringify(ops)))),
+  op_count: ops.length,
+  ops: ops.slice(0, mostOpsShown),
 })
 
 /** An edit of a zone in a form that JSON can hold: values as text, with what else an edit says of an rrset as it is. */

@@ -19,10 +19,11 @@ import type { WantedRrset } from '../rrset-rules'
 import { dnsZones, type RecordSource } from '../tables'
 import { soaMembers, soaRdataOf } from '../soa-members'
 import { changeZone, type Changer, type ZoneEdit } from '../zone-changes'
-import type { ZoneRow } from '../zone-rows'
-import { builtin } from '../zone-shapes'
+import { rrsetKey, type ZoneRow } from '../zone-rows'
 import { zoneOf } from '../zones'
-import { keptEdit, mostOpsShown, plannedOp, type PlannedOp, type PlannedTarget } from './plan-forms'
+import type { BlockReason } from './guards'
+import { keptEdit, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
+import { plannedAtTargets, type PlanScope } from './plan-targets'
 import type { PlanView } from './shapes'
 import { dnsPlans } from './tables'
 import { editsOf } from './zone-edits'
@@ -37,6 +38,7 @@ export const planLifeMs = 15 * 60_000
  * of DNS and to the limits of the plan as if they were made.
  * @param zone as of `zoneHeld`
  * @param wanted none, and no edit of the zone itself, is a plan that changes nothing of what is kept here
+ * @param at which targets it is for, all when absent, and what of others it puts back there
  * @throws Problem 422, 403 `plan_limit_reached`
  */
 export async function makePlan(
@@ -45,13 +47,35 @@ export async function makePlan(
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
   by: { source: RecordSource; origin: ChangeOrigin; note?: string; edit?: ZoneEdit },
+  at: PlanScope = {},
 ): Promise<PlanRow> {
   await tryOut(tx, ctx, zone, wanted, by)
   const { ops, reasons } = await editsOf(tx, zone, wanted)
-  const edits = wanted.length === 0 ? null : wanted.map(keptEdit)
-  const zoneEdit = by.edit ?? null
-  const targets = [plannedHere([...(by.edit ? soaOps(zone, { ...zone, ...by.edit }) : []), ...ops.map(plannedOp)])]
-  const now = ctx.hub.clock.now()
+  const elsewhere = await plannedAtTargets(tx, ctx.hub, zone, ops, at)
+  const here = [...(by.edit ? soaOps(zone, { ...zone, ...by.edit }) : []), ...ops.map(plannedOp)]
+  const isHere = wanted.length > 0 || by.edit !== undefined || elsewhere.length === 0
+  return await writePlan(tx, zone, {
+    edits: wanted.length === 0 ? null : wanted.map(keptEdit),
+    zoneEdit: by.edit ?? null,
+    targets: [...(isHere ? [plannedOps(here)] : []), ...elsewhere.map(one => one.planned)],
+    blocked: joined([...reasons, ...elsewhere.flatMap(one => one.reasons)]),
+    enforce: at.enforce ?? null,
+    origin: by.origin,
+    source: by.source,
+    note: by.note ?? '',
+    createdBy: ctx.actor,
+    now: ctx.hub.clock.now(),
+  })
+}
+
+type PlanDraft = Pick<
+  PlanRow,
+  'edits' | 'zoneEdit' | 'targets' | 'enforce' | 'blocked' | 'origin' | 'source' | 'note' | 'createdBy'
+>
+
+/** Writes down a plan that can be carried out from now on. */
+export async function writePlan(tx: Tx, zone: ZoneRow, { now, ...plan }: PlanDraft & { now: number }): Promise<PlanRow> {
+  const { edits, zoneEdit, targets, enforce } = plan
   const [row] = await tx
     .insert(dnsPlans)
     .values({
@@ -59,16 +83,9 @@ export async function makePlan(
       zoneId: zone.id,
       workspaceId: zone.workspaceId,
       zoneVersion: zone.version,
-      hash: planHash({ zone: zone.id, version: zone.version, edits, zoneEdit, targets }),
-      edits,
-      zoneEdit,
-      targets,
-      blocked: reasons,
-      origin: by.origin,
-      source: by.source,
-      note: by.note ?? '',
+      hash: planHash({ zone: zone.id, version: zone.version, edits, zoneEdit, targets, enforce }),
+      ...plan,
       allowed: [],
-      createdBy: ctx.actor,
       createdAt: now,
       expiresAt: now + planLifeMs,
       appliedAt: null,
@@ -100,14 +117,13 @@ export async function tryOut(
 /** A lock holds a plan back as a reason of its own, which whoever applies it overrides. */
 export const unlocking = (wanted: WantedRrset): WantedRrset => ({ ...wanted, unlocks: true })
 
-const plannedHere = (ops: readonly PlannedOp[]): PlannedTarget => ({
-  target_id: null,
-  provider_id: builtin,
-  observed_hash: null,
-  ops_hash: sha256Hex(canonicalJson(ops)),
-  op_count: ops.length,
-  ops: ops.slice(0, mostOpsShown),
-})
+/** Each reason once, with all that it is about. */
+const joined = (reasons: readonly BlockReason[]): BlockReason[] =>
+  [...Map.groupBy(reasons, one => one.code).values()].map(alike => ({
+    ...alike[0]!,
+    detail: [...new Set(alike.map(one => one.detail))].join(' ').slice(0, 1000),
+    members: [...new Map(alike.flatMap(one => one.members).map(one => [rrsetKey(one), one])).values()].slice(0, 20),
+  }))
 
 /** What becomes of the SOA record, its serial left as it is: the change moves it. */
 function soaOps(zone: ZoneRow, after: ZoneRow): PlannedOp[] {

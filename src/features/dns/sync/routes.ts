@@ -4,7 +4,22 @@ import { Action } from '../../actions/shapes'
 import { applyPlan } from './apply-plan'
 import { planZone } from './plan-zone'
 import { getPlan, listPlans, planListing } from './plans'
-import { Plan, PlanApplyInput, PlanInput, PlanList } from './shapes'
+import { adoptDrift, driftOf } from './drift'
+import { refreshZone } from './refresh'
+import {
+  AdoptInput,
+  Plan,
+  PlanApplyInput,
+  PlanInput,
+  PlanList,
+  RefreshInput,
+  TargetInput,
+  TargetList,
+  ZoneAdopted,
+  ZoneDrift,
+} from './shapes'
+import { ZoneTarget } from './sync-shapes'
+import { createTarget, deleteTarget, listTargets } from './targets'
 
 const read = 'dns.read'
 const write = 'dns.write'
@@ -65,5 +80,87 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     answer: Action,
     problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached'],
     run: (ctx, { params, body }) => applyPlan(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/targets',
+    guard: read,
+    operationId: 'listZoneTargets',
+    summary: 'List the providers of a zone',
+    description: 'Providers that a zone is kept at beside the hub, all on one page.',
+    answer: TargetList,
+    run: (ctx, { params }) => listTargets(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/targets',
+    guard: write,
+    action: 'dns.target.create',
+    operationId: 'createZoneTarget',
+    summary: 'Keep a zone at one more provider',
+    description:
+      'Adds a provider to those that a zone is kept at. It is read at once: what is there stays as it is, is told as `unmanaged` or ' +
+      '`conflict`, and can be adopted; what is here alone is brought there. Where the provider has no such zone and can be asked to ' +
+      'make it, it is made.',
+    body: TargetInput,
+    status: 201,
+    nowhere: true,
+    answer: ZoneTarget,
+    problems: ['already_exists', 'conflict'],
+    run: (ctx, { params, body }) => createTarget(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/dns/zones/:id/targets/:target',
+    guard: write,
+    action: 'dns.target.delete',
+    operationId: 'deleteZoneTarget',
+    summary: 'Keep a zone at a provider no longer',
+    description: 'What the provider has of the zone stays there, and is not looked at any more.',
+    status: 204,
+    run: (ctx, { params }) => deleteTarget(ctx, params.id!, params.target!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/refresh',
+    guard: write,
+    action: 'dns.zone.refresh',
+    operationId: 'refreshZone',
+    summary: 'Read a zone at its providers',
+    description:
+      'Reads each provider now, and tells how each record stands there; nothing is brought there. The answer is an action, which fails ' +
+      'with `provider_failed` where one could not be read. A reading that is empty, or less than half of the one before, is not ' +
+      'believed unless `believe` says so.',
+    body: RefreshInput,
+    status: 202,
+    addsTo: '/v1/actions',
+    answer: Action,
+    problems: ['resource_locked'],
+    run: (ctx, { params, body }) => refreshZone(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/drift',
+    guard: read,
+    operationId: 'getZoneDrift',
+    summary: 'Show what differs at the providers',
+    description: 'Each name and type that is not at a provider as it is to be, as of the last readings.',
+    answer: ZoneDrift,
+    run: (ctx, { params }) => driftOf(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/adopt',
+    guard: write,
+    action: 'dns.zone.adopt',
+    operationId: 'adoptZoneDrift',
+    summary: 'Take over what is at a provider',
+    description:
+      'Makes the zone here as it is at a provider, for the rrsets that are named, or for all that others changed, added or took away. ' +
+      'The way back is a plan with `enforce`.',
+    body: AdoptInput,
+    answer: ZoneAdopted,
+    problems: ['conflict', 'plan_limit_reached'],
+    run: (ctx, { params, body }) => adoptDrift(ctx, params.id!, body),
   }),
 ])

@@ -1,49 +1,17 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
-import { RrsetsInput } from '../record-shapes'
+import { changed, RrsetsInput } from '../record-shapes'
 import { blockCodes } from './guards'
-
-const Member = Shape({
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
-})
-
-export const Reason = Shape(
-  {
-    code: Words(blockCodes, { description: 'The reason; it is overridden by this word. Further ones may be added.' }),
-    detail: Type.String({ description: 'For people, with the figures.' }),
-    members: Type.Array(Member, { maxItems: 20, description: 'What it is about, the first ones.' }),
-  },
-  {
-    $id: 'DnsPlanReason',
-    description: 'Why a plan is not carried out unasked.',
-    examples: [
-      {
-        code: 'deletes_over_limit',
-        detail: 'It would remove 4 of 10 rrsets; up to 30 % go unasked.',
-        members: [{ name: 'www', type: 'A' }],
-      },
-    ],
-  },
-)
-
-const Form = Nullable(
-  Shape({
-    ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
-    values: Type.Array(Type.String(), { description: 'Its values as in a zone file.' }),
-    options: Type.Optional(
-      Shape({ proxied: Type.Optional(Type.Boolean({ description: 'Whether the provider stands before it.' })) }),
-    ),
-  }),
-)
+import { Form, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
+import { driftKinds } from './three-way'
 
 export const Op = Shape({
   action: Words(['create', 'update', 'delete'], { description: 'What is done to the rrset.' }),
-  name: Member.properties.name,
-  type: Member.properties.type,
-  before: { ...Form, description: 'As it is; null where there is none.' },
-  after: { ...Form, description: 'As it is to be; null where it goes.' },
+  name: rrsetName.name,
+  type: rrsetName.type,
+  before: Form('As it is; null where there is none.'),
+  after: Form('As it is to be; null where it goes.'),
 })
 
 const PlanTarget = Shape({
@@ -119,14 +87,38 @@ export const PlanList = ListOf(Plan)
 
 const note = Line({ maxLength: 500, description: 'Why, for the audit log.' })
 
+const named = Shape({
+  name: Type.String({ maxLength: 1024, description: 'Name within the zone; the apex is `@`.' }),
+  type: Type.String({
+    maxLength: 20,
+    pattern: '^[A-Za-z0-9]+$',
+    'x-rule': 'must be a record type.',
+    description: 'Record type.',
+  }),
+})
+const all = (description: string) => Type.Literal('all', { description })
+
 export const PlanInput = Shape(
   {
-    rrsets: RrsetsInput.properties.rrsets,
+    rrsets: Type.Optional(RrsetsInput.properties.rrsets),
+    targets: Type.Optional(
+      Type.Array(Type.String({ maxLength: 40 }), {
+        maxItems: 10,
+        uniqueItems: true,
+        description: 'Ids of the targets that it is for; all of the zone when absent.',
+      }),
+    ),
+    enforce: Type.Optional(
+      Type.Union([all('All of them.'), Type.Array(named, { minItems: 1, maxItems: 1000, description: 'These rrsets.' })], {
+        description: 'What others changed at the targets and is put back, also where it was changed here as well.',
+      }),
+    ),
     note: Type.Optional(note),
   },
   {
     $id: 'DnsPlanInput',
-    description: 'Edits of records by name and type, to see what they would do.',
+    description:
+      'Edits of records by name and type, to see what they would do. Without any, the plan is what waits to be brought to the targets.',
     examples: [{ rrsets: [{ name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.20' }] }] }],
   },
 )
@@ -151,6 +143,103 @@ export const PlanApplyInput = Shape(
   },
 )
 
+export const TargetInput = Shape(
+  { provider_id: Type.String({ maxLength: 40, description: 'A DNS provider of the workspace.' }) },
+  {
+    $id: 'ZoneTargetInput',
+    description: 'A provider to keep a zone at.',
+    examples: [{ provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }],
+  },
+)
+export const TargetList = ListOf(ZoneTarget)
+
+export const RefreshInput = Shape(
+  {
+    believe: Type.Optional(
+      Type.Boolean({
+        description: 'Takes the reading as it is, even if it is empty or less than half of the one before. Needs `note`.',
+      }),
+    ),
+    note: Type.Optional(note),
+  },
+  { $id: 'ZoneRefreshInput', description: 'How a zone is to be read.', examples: [{}] },
+)
+
+const DriftEntry = Shape({
+  target_id: Type.String({ description: 'The target.' }),
+  provider_id: Type.String({ description: 'Its provider.' }),
+  ...rrsetName,
+  state: State,
+  kind: Nullable(Words(driftKinds), {
+    description: 'What others did: changed it, took it away, or added it; null where they did nothing.',
+  }),
+  detail: Nullable(Type.String(), { description: 'What the provider said, or why it is so.' }),
+  desired: Form('As it is to be; null where it is not to be.'),
+  observed: Form('As it was last read; null where it was not there.'),
+  since: Instant({ description: 'Since when it stands so.' }),
+  checked_at: MaybeInstant({ description: 'When it was last read.' }),
+})
+
+export const ZoneDrift = Shape(
+  {
+    zone_id: Type.String({ description: 'The zone.' }),
+    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'By target, name and type.' }),
+    truncated: Type.Boolean({ description: 'True when there are more than 1000.' }),
+  },
+  {
+    $id: 'ZoneDrift',
+    description: 'What of a zone is not at its providers as it is to be.',
+    examples: [
+      {
+        zone_id: example.zone_id,
+        rrsets: [
+          {
+            target_id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            name: 'www',
+            type: 'A',
+            state: 'drifted',
+            kind: 'changed',
+            detail: null,
+            desired: { ttl: 300, values: ['192.0.2.10'] },
+            observed: { ttl: 300, values: ['198.51.100.7'] },
+            since: '2026-11-21T10:00:00.000Z',
+            checked_at: '2026-11-21T10:00:00.000Z',
+          },
+        ],
+        truncated: false,
+      },
+    ],
+  },
+)
+
+export const AdoptInput = Shape(
+  {
+    rrsets: Type.Optional(
+      Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Those that become as they are there.' }),
+    ),
+    all: Type.Optional(Type.Boolean({ description: 'All that others changed, added or took away.' })),
+    target_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'The target; required where the zone is kept at several.' }),
+    ),
+  },
+  { $id: 'ZoneAdoptInput', description: 'What to take over from a provider.', examples: [{ all: true }] },
+)
+
+export const ZoneAdopted = Shape(
+  { ...changed },
+  {
+    $id: 'ZoneAdopted',
+    description: 'What became of the records here.',
+    examples: [{ zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }],
+  },
+)
+
+export type TargetInput = Static<typeof TargetInput>
+export type RefreshInput = Static<typeof RefreshInput>
+export type Drift = Static<typeof ZoneDrift>
+export type AdoptInput = Static<typeof AdoptInput>
+export type Adopted = Static<typeof ZoneAdopted>
 export type PlanView = Static<typeof Plan>
 export type PlanInput = Static<typeof PlanInput>
 export type PlanApplyInput = Static<typeof PlanApplyInput>

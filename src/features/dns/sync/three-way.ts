@@ -62,3 +62,7 @@ export const worstOf = (states: Iterable<SyncState>): SyncState => {
   const all = new Set(states)
   return worstFirst.find(one => all.has(one)) ?? 'synced'
 }
+
+/** What is found among record marks: every record that is not synced, and the state of those that are not simply synced. */
+export const unsyncedMark = '!unsynced'
+export const stateMark = (state: SyncState): string => `!${state}`

@@ -1,0 +1,144 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import type { Hub } from '../../../core/hub'
+import { ProviderError } from '../providers/provider'
+import { dnsZones } from '../tables'
+import { applyOps } from './apply-ops'
+import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } from './claim-target'
+import { unbelievable, type BlockReason } from './guards'
+import { openTarget, readOpened } from './read-target'
+import { settle, type SyncOrder } from './settle-reading'
+import { countsOf, type SyncCounts } from './sync-tells'
+import { dnsTargetRrsets, dnsZoneTargets } from './tables'
+import type { SyncState } from './three-way'
+
+/** What came of a run. */
+export type SyncOutcome =
+  | { did: 'busy' | 'gone' }
+  | { did: 'failed'; code: string; detail: string; retryAfterMs: number | null }
+  | { did: 'read'; blocked: BlockReason[]; isStale: boolean; counts: SyncCounts }
+
+const nothing: SyncCounts = { created: 0, updated: 0, deleted: 0, failed: 0 }
+
+/**
+ * Reads a target, tells how each rrset stands, brings there what is to be brought, and reads again what became of it. Only what was read
+ * again counts as agreed.
+ */
+export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): Promise<SyncOutcome> {
+  const claimed = await claimTarget(hub, targetId)
+  if (!claimed) return { did: claimed === null ? 'busy' : 'gone' }
+  try {
+    const opened = await openTarget(hub, claimed, order.applies)
+    await renewClaim(hub, claimed)
+    const known = order.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
+    const snapshot = await readOpened(opened, known)
+    if (!snapshot) return await unchanged(hub, claimed)
+    const doubt = order.believes ? null : unbelievable(snapshot.rrsets, claimed.target.lastGoodCount, opened.provider.caps)
+    if (doubt) return await failed(hub, claimed, { code: 'incomplete', detail: doubt, retryAfterMs: null })
+    const first = await settle(hub, claimed, opened, snapshot, order, null)
+    if (first.ops.length === 0 || first.blocked.length > 0 || first.isStale) {
+      await finish(hub, claimed, first.blocked.length === 0 && !first.isStale && order.applies)
+      return { did: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
+    }
+    await renewClaim(hub, claimed)
+    const results = await applyOps(hub, claimed, opened, first.ops)
+    await renewClaim(hub, claimed)
+    await settle(
+      hub,
+      claimed,
+      opened,
+      await opened.provider.read(opened.at),
+      { ...order, applies: false },
+      { results, ops: first.ops },
+    )
+    const counts = countsOf(first.ops, results)
+    await finish(hub, claimed, counts.failed === 0)
+    return { did: 'read', blocked: [], isStale: false, counts }
+  } catch (error) {
+    if (error instanceof ClaimLost) return { did: 'busy' }
+    if (!(error instanceof ProviderError)) {
+      await record(hub, async tx => ({ result: await free(tx, claimed.claim, targetId) }))
+      throw error
+    }
+    return await failed(hub, claimed, { code: error.failure, detail: error.message, retryAfterMs: error.retryAfterMs })
+  }
+}
+
+/** Whether something waits to be brought there, so that the target is to be read whatever its serial. */
+async function isWaiting(hub: Hub, { target, zone }: Claimed): Promise<boolean> {
+  if (target.remoteSerial === null) return true
+  const waiting: SyncState[] = [
+    'pending',
+    'error',
+    'unknown',
+    ...(zone.driftPolicy === 'report' ? [] : (['drifted'] as const)),
+    ...(zone.unmanaged === 'keep' && zone.driftPolicy !== 'adopt' ? [] : (['unmanaged'] as const)),
+  ]
+  const [row] = await hub.read
+    .select({ state: dnsTargetRrsets.state })
+    .from(dnsTargetRrsets)
+    .where(and(eq(dnsTargetRrsets.targetId, target.id), inArray(dnsTargetRrsets.state, waiting)))
+    .limit(1)
+  return row !== undefined
+}
+
+/** The serial is that of the last reading, and nothing waits: all is as it was. */
+async function unchanged(hub: Hub, claimed: Claimed): Promise<SyncOutcome> {
+  const now = hub.clock.now()
+  await record(hub, async tx => {
+    await holdClaim(tx, claimed, now)
+    const set = { lastReadAt: now, error: null, isStale: false, failuresInARow: 0, nextPollAt: nextPoll(hub, now) }
+    return { result: await free(tx, claimed.claim, claimed.target.id, set) }
+  })
+  return { did: 'read', blocked: [], isStale: false, counts: nothing }
+}
+
+/** Gives the target back until it is read again. @param isDone whether all that was to be brought there is there */
+async function finish(hub: Hub, claimed: Claimed, isDone: boolean): Promise<void> {
+  const now = hub.clock.now()
+  await record(hub, async tx => {
+    await holdClaim(tx, claimed, now)
+    // What failed is tried again as soon as a target that could not be reached.
+    const nextPollAt = isDone ? nextPoll(hub, now) : now + pauseMs(1)
+    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now }) })
+    if (isDone) {
+      const others = await tx
+        .select({ id: dnsZoneTargets.id })
+        .from(dnsZoneTargets)
+        .where(and(eq(dnsZoneTargets.zoneId, claimed.zone.id), eq(dnsZoneTargets.enabled, true)))
+      // What held a plan for this target back is gone; another target's is worked out anew when that is read.
+      if (others.length === 1) await tx.update(dnsZones).set({ blockedPlanId: null }).where(eq(dnsZones.id, claimed.zone.id))
+    }
+    return { result: undefined }
+  })
+}
+
+const shortestPauseMs = 60_000
+const longestPauseMs = 3_600_000
+const pauseMs = (failures: number): number => Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs)
+
+/** The target could not be asked, or is not believed: what is known of it stays, and it is asked again later and later. */
+async function failed(
+  hub: Hub,
+  claimed: Claimed,
+  { code, detail, retryAfterMs }: { code: string; detail: string; retryAfterMs: number | null },
+): Promise<SyncOutcome> {
+  const now = hub.clock.now()
+  await record(hub, async tx => {
+    const { failuresInARow } = await holdClaim(tx, claimed, now)
+    await free(tx, claimed.claim, claimed.target.id, {
+      error: { code, detail: detail.slice(0, 500) },
+      failuresInARow: failuresInARow + 1,
+      isStale: now - (claimed.target.lastReadAt ?? 0) > 2 * hub.config.dnsPollSeconds * 1000,
+      nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
+    })
+    return { result: undefined }
+  })
+  return { did: 'failed', code, detail, retryAfterMs }
+}
+
+/** A tenth of the interval either way, so that targets are not asked all at once. */
+function nextPoll(hub: Hub, now: number): number {
+  const interval = hub.config.dnsPollSeconds * 1000
+  return now + Math.round(interval * (0.9 + Math.random() * 0.2))
+}

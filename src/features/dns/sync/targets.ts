@@ -1,0 +1,63 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { target } from '../../../core/audit'
+import { change } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import { requireMatch } from '../../../core/if-match'
+import { notFound } from '../../../core/problem'
+import type { Page } from '../../../core/shapes'
+import { dnsZones } from '../tables'
+import { zoneHeld } from '../zone-rows'
+import { zoneOf, zoneTarget } from '../zones'
+import { unmark } from './mark-pending'
+import { addTarget } from './new-target'
+import type { TargetInput } from './shapes'
+import { syncJobFor } from './sync-jobs'
+import type { TargetView } from './sync-shapes'
+import { targetView } from './sync-views'
+import { dnsZoneTargets } from './tables'
+
+/** Providers that a zone is kept at beside the hub, on one page. @throws Problem 404 */
+export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<TargetView>> {
+  const zone = await zoneOf(ctx.hub.read, ctx, zoneId)
+  const rows = await ctx.hub.read
+    .select()
+    .from(dnsZoneTargets)
+    .where(eq(dnsZoneTargets.zoneId, zone.id))
+    .orderBy(dnsZoneTargets.id)
+  return { data: rows.map(targetView), pagination: { has_more: false, next_cursor: null } }
+}
+
+/** Keeps a zone at one more provider. @throws Problem 404, 409, 412, 422 */
+export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput): Promise<TargetView> {
+  return await change(ctx, 'dns.target.create', async tx => {
+    const zone = await zoneHeld(tx, ctx, zoneId)
+    requireMatch(ctx, zone)
+    const row = await addTarget(tx, ctx.hub, zone, input.provider_id)
+    const view = targetView(row)
+    return {
+      result: view,
+      target: [target('zone_target', { id: row.id }), zoneTarget(zone)],
+      after: view,
+      jobs: [syncJobFor(zone.id)],
+    }
+  })
+}
+
+/** Keeps a zone at a provider no longer; what is there stays there. @throws Problem 404, 412 */
+export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): Promise<void> {
+  await change(ctx, 'dns.target.delete', async tx => {
+    const zone = await zoneHeld(tx, ctx, zoneId)
+    requireMatch(ctx, zone)
+    const [row] = await tx
+      .select()
+      .from(dnsZoneTargets)
+      .where(and(eq(dnsZoneTargets.id, targetId), eq(dnsZoneTargets.zoneId, zone.id)))
+    if (!row) throw notFound('target of this zone')
+    await unmark(tx, zone, row.id)
+    await tx
+      .update(dnsZones)
+      .set({ targetCount: sql`${dnsZones.targetCount} - 1`, blockedPlanId: null })
+      .where(eq(dnsZones.id, zone.id))
+    return { result: undefined, target: [target('zone_target', { id: row.id }), zoneTarget(zone)], before: targetView(row) }
+  })
+}

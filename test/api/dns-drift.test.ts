@@ -1,0 +1,190 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { keptZone } from '../support/kept-zones'
+import { powerDnsDouble } from '../support/power-dns-double'
+import { world } from '../support/world'
+
+const double = powerDnsDouble()
+afterAll(() => double.stop())
+
+/** A zone at a provider with `www` in it, as policies say. */
+async function begun(more: object = {}) {
+  const w = await world()
+  const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'], ...more })
+  await kept.put([kept.a('www', '192.0.2.1'), kept.a('api', '192.0.2.2')])
+  await w.audited()
+  await w.happened()
+  const path = `/v1/dns/zones/${kept.zone.id}`
+  return {
+    w,
+    kept,
+    path,
+    /** Somebody else at the provider. */
+    other: (name: string, values: string[] | null, ttl = 300) =>
+      double.put('example.com.', `${name}.example.com.`, 'A', ttl, values),
+    drift: async () => (await w.acme.call('GET', `${path}/drift`)).body.rrsets,
+    events: async () => (await w.acme.call('GET', '/v1/events?sort=-id&limit=1')).body.data,
+  }
+}
+
+describe('what somebody else changes at a provider', () => {
+  test('is told once, and not overwritten', async () => {
+    const { w, kept, other, drift, events } = await begun()
+    other('www', ['198.51.100.7'])
+    other('api', null)
+    other('new', ['198.51.100.8'])
+    await kept.refresh()
+    expect((await drift()).map((one: any) => [one.name, one.state, one.kind, one.desired?.values, one.observed?.values])).toEqual(
+      [
+        ['api', 'drifted', 'missing', ['192.0.2.2'], undefined],
+        ['new', 'unmanaged', 'added', undefined, ['198.51.100.8']],
+        ['www', 'drifted', 'changed', ['192.0.2.1'], ['198.51.100.7']],
+      ],
+    )
+    const [event] = await events()
+    expect(event).toMatchObject({ kind: 'dns.records_changed', data: { origin: 'external', actor: null, change_count: 3 } })
+    const records = await kept.records()
+    const idOf = (name: string) => records.find(one => one.name === name)?.id ?? null
+    expect(
+      event.data.changes.map((one: any) => [one.name, one.action, one.record_id, one.before?.content, one.after?.content]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['www', 'updated', idOf('www'), '192.0.2.1', '198.51.100.7'],
+        ['api', 'deleted', idOf('api'), '192.0.2.2', undefined],
+        ['new', 'created', null, undefined, '198.51.100.8'],
+      ]),
+    )
+    expect(await w.happened()).toEqual(['dns.records_changed'])
+    await kept.refresh()
+    await w.pass(3_600_000)
+    await kept.refresh()
+    expect(await w.happened()).toEqual([])
+    expect(kept.there()).toContain('www.example.com. A 300 198.51.100.7')
+    expect((await kept.records('?synced=false')).map(one => one.name).sort()).toEqual(['api', 'www'])
+    expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'drifted' } })
+    const notices = (await w.acme.call('GET', '/v1/notices')).body.data
+    expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['dns_zone.drifted', 1]])
+  })
+
+  test('of what was changed here too is a conflict, which neither side wins by itself', async () => {
+    const { kept, other, drift, w, path } = await begun({ drift_policy: 'enforce' })
+    double.trouble = () => ({ status: 500 })
+    await kept.put([kept.a('www', '192.0.2.9')])
+    double.trouble = () => null
+    other('www', ['198.51.100.7'])
+    await kept.refresh()
+    expect((await drift()).map((one: any) => [one.name, one.state])).toEqual([['www', 'conflict']])
+    await kept.put([kept.a('api', '192.0.2.3')])
+    expect(kept.there()).toContain('www.example.com. A 300 198.51.100.7')
+    expect(kept.there()).toContain('api.example.com. A 300 192.0.2.3')
+    // A plan that says so decides it.
+    const plan = (await w.acme.call('POST', `${path}/plan`, { enforce: [{ name: 'www', type: 'A' }] })).body
+    expect(plan.targets[0].ops).toMatchObject([{ action: 'update', name: 'www', after: { values: ['192.0.2.9'] } }])
+    await w.acme.call('POST', `${path}/apply`, { plan_id: plan.id, hash: plan.hash })
+    await w.settle()
+    expect(kept.there()).toContain('www.example.com. A 300 192.0.2.9')
+    expect((await kept.shown()).synced).toBe(true)
+  })
+
+  test('goes back by a plan, byte for byte', async () => {
+    const { kept, other, drift, w, path } = await begun()
+    const before = kept.there()
+    other('www', ['198.51.100.7', '198.51.100.9'], 60)
+    other('api', null)
+    await kept.refresh()
+    const plan = (await w.acme.call('POST', `${path}/plan`, { enforce: 'all' })).body
+    const applied = await w.acme.call('POST', `${path}/apply`, { plan_id: plan.id, hash: plan.hash })
+    await w.settle()
+    expect((await w.acme.call('GET', applied.headers.get('location')!)).body.status).toBe('success')
+    expect(kept.there()).toEqual(before)
+    expect(await drift()).toEqual([])
+  })
+
+  test('is listed where it is at the provider alone, and keeps its id when it is taken over', async () => {
+    const { kept, other, w, path } = await begun()
+    other('new', ['198.51.100.8', '198.51.100.9'])
+    other('newer', ['198.51.100.10'])
+    await kept.refresh()
+    const found = await kept.records('?state=unmanaged')
+    expect(found.map(one => [one.name, one.content, one.managed, one.synced, one.source, one.sync.state]).sort()).toEqual([
+      ['new', '198.51.100.8', false, false, 'external', 'unmanaged'],
+      ['new', '198.51.100.9', false, false, 'external', 'unmanaged'],
+      ['newer', '198.51.100.10', false, false, 'external', 'unmanaged'],
+    ])
+    const listed = async (query: string, caller = w.acme) =>
+      (await caller.call('GET', `/v1/dns/records?state=unmanaged${query}`)).body.data?.map((one: any) => one.content).sort()
+    expect(await listed('&zone=example.com&name=new')).toEqual(['198.51.100.8', '198.51.100.9'])
+    expect(await listed('&name=newe*&type=A')).toEqual(['198.51.100.10'])
+    expect(await listed('&type=TXT')).toEqual([])
+    expect(await listed('', w.rival)).toEqual([])
+    expect((await w.acme.call('GET', '/v1/dns/records?state=unmanaged&tag=x')).status).toBe(400)
+    expect((await kept.records()).some(one => one.name === 'new')).toBe(false)
+    const one = found.find(one => one.name === 'newer')
+    expect((await w.acme.call('GET', `/v1/dns/records/${one.id}`)).body).toEqual(one)
+    expect((await w.rival.call('GET', `/v1/dns/records/${one.id}`)).status).toBe(404)
+    expect((await w.acme.call('DELETE', `/v1/dns/records/${one.id}`)).status).toBe(404)
+    await w.acme.call('POST', `${path}/adopt`, { rrsets: [{ name: 'newer', type: 'A' }] })
+    await w.settle()
+    expect((await w.acme.call('GET', `/v1/dns/records/${one.id}`)).body).toMatchObject({ managed: true, synced: true })
+    other('new', null)
+    await kept.refresh()
+    expect(await kept.records('?state=unmanaged')).toEqual([])
+  })
+
+  test('is taken over where that is asked for, alone or with all', async () => {
+    const { kept, other, w, path } = await begun()
+    other('www', ['198.51.100.7'])
+    other('new', ['198.51.100.8'])
+    await kept.refresh()
+    const www = { rrsets: [{ name: 'www', type: 'A' }] }
+    expect((await w.acme.call('POST', `${path}/adopt`, { rrsets: [{ name: 'api', type: 'A' }] })).body.errors[0].pointer).toBe(
+      '#/rrsets/0',
+    )
+    expect((await w.acme.call('POST', `${path}/adopt`, {})).status).toBe(422)
+    expect((await w.acme.call('POST', `${path}/adopt`, www)).body).toMatchObject({ created: 1, deleted: 1 })
+    await w.settle()
+    expect((await kept.records('?name=www'))[0]).toMatchObject({ content: '198.51.100.7', synced: true })
+    expect((await kept.shown()).synced).toBe(false)
+    await w.acme.call('POST', `${path}/adopt`, { all: true })
+    await w.settle()
+    expect((await kept.shown()).synced).toBe(true)
+    expect(kept.there()).toContain('new.example.com. A 300 198.51.100.8')
+  })
+
+  test('is put back by the policy enforce, three times in ten minutes', async () => {
+    const { kept, other, w } = await begun({ drift_policy: 'enforce' })
+    const again = async (n: number) => {
+      other('www', [`198.51.100.${n}`])
+      await kept.put([kept.a('api', `192.0.2.${n}`)])
+      return kept.there().includes('www.example.com. A 300 192.0.2.1')
+    }
+    expect([await again(11), await again(12), await again(13), await again(14)]).toEqual([true, true, true, false])
+    const notices = (await w.acme.call('GET', '/v1/notices')).body.data.map((one: any) => one.kind)
+    expect(notices).toContain('dns_zone.edit_war')
+    await w.pass(600_000)
+    expect(await again(15)).toBe(true)
+  })
+
+  test('is taken over by the policy adopt', async () => {
+    const { kept, other, w } = await begun({ drift_policy: 'adopt' })
+    other('www', ['198.51.100.7'])
+    other('api', null)
+    other('new', ['198.51.100.8'])
+    await kept.refresh()
+    expect(await kept.shown()).toMatchObject({ synced: true, record_count: 3 })
+    expect((await kept.records('?name=new'))[0]).toMatchObject({ source: 'import', synced: true })
+    expect(await w.happened()).toEqual(['dns.records_changed'])
+  })
+
+  test('is removed where the zone is to have nothing else, beyond the guards only if let through', async () => {
+    const { kept, other, w, path } = await begun({ unmanaged: 'delete' })
+    other('new', ['198.51.100.8'])
+    double.put('example.com.', '_acme-challenge.example.com.', 'TXT', 60, ['"proof"'])
+    await kept.put([kept.a('api', '192.0.2.3')])
+    expect(kept.there().some(one => one.startsWith('new.'))).toBe(false)
+    expect(kept.there().some(one => one.startsWith('_acme-challenge.'))).toBe(true)
+    expect((await kept.shown()).synced).toBe(true)
+    await w.acme.call('PATCH', path, { ignore_rules: [] })
+    await w.settle()
+    expect(kept.there().some(one => one.startsWith('_acme-challenge.'))).toBe(false)
+  })
+})
