@@ -349,6 +349,37 @@ describe('applying a template', () => {
     expect(await recordsOf(acme, zone)).toEqual(['* 3600 A 192.0.2.1'])
   })
 
+  test('leaves what is locked as it is, unless that is allowed', async () => {
+    const { acme } = await world()
+    const zone = await zoneMade(acme)
+    await record(acme, zone, { type: 'A', name: 'www', content: '192.0.2.99', locked: true })
+    const template = await made(acme, of([{ type: 'A', name: 'www', content: '192.0.2.1', on_conflict: 'replace' }]))
+    const apply = (more: object) => acme.call('POST', `/v1/dns/templates/${template.id}/apply`, { zone_id: zone.id, ...more })
+    const blocked = await apply({})
+    expect([blocked.status, blocked.body.reasons.map((one: any) => one.code)]).toEqual([409, ['locked']])
+    expect(await recordsOf(acme, zone)).toEqual(['www 3600 A 192.0.2.99'])
+    expect((await apply({ allow: ['locked'], note: 'It moved.' })).status).toBe(201)
+    expect(await recordsOf(acme, zone)).toEqual(['www 3600 A 192.0.2.1'])
+  })
+
+  test('is in the history of the zone, with its note, and what undoes it edits the binding away', async () => {
+    const { acme, settle } = await world()
+    const zone = await zoneMade(acme)
+    const binding = await applied(acme, (await made(acme)).id, zone, {
+      host: 'shop',
+      variables: address,
+      note: 'The new server.',
+    })
+    const [last] = (await acme.call('GET', `/v1/dns/zones/${zone.id}/history`)).body.data
+    expect(last).toMatchObject({ origin: 'template', note: 'The new server.' })
+    const plan = (await acme.call('POST', `/v1/dns/zones/${zone.id}/revert`, { version: 1, note: 'Back.' })).body
+    const done = await acme.call('POST', `/v1/dns/zones/${zone.id}/apply`, { plan_id: plan.id, hash: plan.hash })
+    expect([done.status, done.body.detail]).toEqual([202, undefined])
+    await settle()
+    expect(await recordsOf(acme, zone)).toEqual([])
+    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('edited_away')
+  })
+
   test('is linked to a place once', async () => {
     const { acme } = await world()
     const zone = await zoneMade(acme)
@@ -383,6 +414,7 @@ describe('a binding', () => {
     expect((await state()).state).toBe('current')
     await acme.call('PATCH', `/v1/dns/templates/${template.id}`, { records })
     expect((await state()).state).toBe('outdated')
+    expect((await acme.call('GET', '/v1/dns/template-bindings?state=outdated&include=total')).body.pagination.total).toBe(1)
     expect(await recordsOf(acme, zone)).toEqual(['@ 300 A 192.0.2.10', 'www 3600 CNAME example.com.'])
     const preview = (await acme.call('POST', `${path}/preview`, {})).body
     expect(preview.changes.map((one: any) => `${one.action} ${one.name} ${one.type}`)).toEqual(['update @ A', 'delete www CNAME'])

@@ -152,7 +152,7 @@ const googleWorkspace: TemplateContent = {
   ],
 }
 
-/** RFC 8555 section 8.4 follows CNAMEs at `_acme-challenge`; Let’s Encrypt, "Challenge Types", names it as the way to delegate. */
+/** RFC 8555 section 8.4 has the name; that a CNAME there hands the challenges on, Let’s Encrypt says under "Challenge Types". */
 const acmeDelegation: TemplateContent = {
   variables: [{ name: 'target', type: 'host', description: 'Name at which the challenges are answered.' }],
   records: [{ type: 'CNAME', name: '_acme-challenge', content: '{{target}}.', on_conflict: 'replace' }],

@@ -38,6 +38,7 @@ const heads = {
   updatedAt: dnsTemplates.updatedAt,
 }
 
+// Its filters are looked at in listTemplates: some templates are in no table.
 export const templateListing: Listing<Head> = {
   name: 'dns-templates',
   table: dnsTemplates as never,
@@ -147,12 +148,13 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.template.delete', async tx => {
     const row = await ownTemplate(tx, ctx, id)
     requireMatch(ctx, row)
+    const ownBindings = and(eq(dnsTemplateBindings.workspaceId, ctx.workspaceId), eq(dnsTemplateBindings.templateId, id))
     const [linked] = await tx
       .select({ n: count() })
       .from(dnsTemplateBindings)
-      .where(and(eq(dnsTemplateBindings.templateId, id), eq(dnsTemplateBindings.mode, 'linked')))
+      .where(and(ownBindings, eq(dnsTemplateBindings.mode, 'linked')))
     if (linked!.n > 0) throw conflict(`The template is linked to ${linked!.n} places in zones. Delete these bindings first.`)
-    await tx.delete(dnsTemplateBindings).where(eq(dnsTemplateBindings.templateId, id))
+    await tx.delete(dnsTemplateBindings).where(ownBindings)
     await tx.delete(dnsTemplates).where(eq(dnsTemplates.id, id))
     return { result: undefined, target: templateTarget(row), before: templateView(row) }
   })
