@@ -1,3 +1,4 @@
+import type { FetchLimits } from '../../../core/net/guarded-fetch'
 import { askJson, jsonOf, saidBy, waitOf, type JsonAnswer } from './json-http'
 import { ProviderError, type Surroundings } from './provider'
 
@@ -32,13 +33,13 @@ export class PowerDnsClient {
     this.#server = `${apiOf(access.url)}/servers/${encodeURIComponent(access.server_id)}`
   }
 
-  /** @param path below that of the server, such as `/zones` @throws ProviderError */
-  async get(path: string): Promise<unknown> {
-    const answer = await askJson(
-      this.around,
-      { url: this.#server + path, headers: this.#headers(), ...this.#trust() },
-      readLimits,
-    )
+  /**
+   * @param path below that of the server, such as `/zones`
+   * @param limits those of a whole zone when absent
+   * @throws ProviderError
+   */
+  async get(path: string, limits: FetchLimits = zoneLimits): Promise<unknown> {
+    const answer = await askJson(this.around, { url: this.#server + path, headers: this.#headers(), ...this.#trust() }, limits)
     this.#refuse(answer, path)
     if (answer.status !== 200) throw unexpected(answer)
     return jsonOf(answer)
@@ -101,7 +102,7 @@ export class PowerDnsClient {
 const apiOf = (url: string): string => `${url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`
 
 // Zones of a hundred thousand rrsets have some twenty megabytes.
-const readLimits = { totalMs: 60_000, bodyBytes: 64 * 1024 * 1024 }
+const zoneLimits = { totalMs: 60_000, bodyBytes: 64 * 1024 * 1024 }
 const changeLimits = { totalMs: 60_000, bodyBytes: 8 * 1024 * 1024 }
 
 // What versions before 4.7 say with status 422.

@@ -97,7 +97,7 @@ class PowerDns implements DnsProvider {
   }
 
   async check(): Promise<ProviderCheck> {
-    const { daemon_type, version } = objectOf(await this.#client.get(''))
+    const { daemon_type, version } = objectOf(await this.#client.get('', { totalMs: 15_000 }))
     if (daemon_type !== 'authoritative' || typeof version !== 'string')
       throw new ProviderError('invalid_answer', 'What answers there is not the API of a PowerDNS Authoritative Server.')
     const warnings = isOld(version) ? [`Version ${version.slice(0, 40)} is older than 4.7, the first that this is made for.`] : []
