@@ -35,6 +35,7 @@ export async function* transferZone(
       connection.send(question.octets)
       const verifier = server.key && transferVerifier(server.key, question.mac)
       const whole = new WholeZone(zone, limits)
+      let sinceOthers = 0
       for (let first = true; !whole.ended; first = false) {
         const octets = await connection.next()
         if (!octets) throw new AskFailed('incomplete', 'The server ended the transfer before the end of the zone.', true)
@@ -48,6 +49,10 @@ export async function* transferZone(
         // The last message has to be signed.
         if (whole.ended && verifier) refuseUnverified(verifier.end())
         yield records
+        sinceOthers += octets.length
+        if (sinceOthers < turnOctets) continue
+        sinceOthers = 0
+        await Bun.sleep(0)
       }
     } finally {
       connection.close()
@@ -56,6 +61,9 @@ export async function* transferZone(
     life.release()
   }
 }
+
+// So many octets are read before others have their turn: what has come already is read without a pause.
+const turnOctets = 64 * 1024
 
 /** Holds messages to the form of a transfer (RFC 5936 2.2). */
 class WholeZone {
