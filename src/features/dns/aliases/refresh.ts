@@ -10,6 +10,7 @@ import { parseAddress } from '../../../core/net/address'
 import { isOpenTo, networkPolicy, type NetworkPolicy } from '../../../core/net/egress'
 import { systemResolvers } from '../../../core/net/resolvers'
 import { zonesTopic } from '../publish'
+import { markPending } from '../sync/mark-pending'
 import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
 import { nextSerial, tellServers } from '../zone-changes'
 import { lookUp, type Family, type Found } from './look-up'
@@ -128,11 +129,10 @@ async function keep(tx: Tx, hub: Hub, alias: Alias, found: Families): Promise<Re
       .update(dnsZones)
       .set({ serial: nextSerial(zone.serial) })
       .where(eq(dnsZones.id, zone.id))
-  await tellServers(tx, zone, [
-    { name: alias.name, type: 'A' },
-    { name: alias.name, type: 'AAAA' },
-  ])
-  return { result: undefined, jobs: [next], wakes: [zonesTopic] }
+  const changed = (['A', 'AAAA'] as const).map(type => ({ name: alias.name, type }))
+  await tellServers(tx, zone, changed)
+  const syncing = await markPending(tx, zone, changed, now)
+  return { result: undefined, jobs: [next, ...syncing], wakes: [zonesTopic] }
 }
 
 const waitMs = (failures: number, ttls: number[]): number =>

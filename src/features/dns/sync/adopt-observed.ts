@@ -7,13 +7,20 @@ import { valueOfRdata } from '../record-values'
 import type { WantedRrset } from '../rrset-rules'
 import { byItself, changeZone, type ZoneChanged } from '../zone-changes'
 import type { ZoneRow } from '../zone-rows'
-import type { Stands } from './evaluate'
+import type { Evaluated, Stands } from './evaluate'
 import { foundIds, foundKey, type FoundIds } from './found-records'
 import { syncKind } from './sync-jobs'
 
-/** What the policy `adopt` takes over: what others changed, took away and added, and nothing that was changed here too. */
-export const adoptable = (stands: readonly Stands[]): Stands[] =>
-  stands.filter(one => one.state === 'drifted' || one.state === 'unmanaged')
+/**
+ * What the policy `adopt` takes over: what others changed, took away and added, and nothing that was changed here too. What stands for an
+ * ALIAS is not that ALIAS, and cannot be beside it.
+ */
+export const adoptable = ({ stands, expanded }: Pick<Evaluated, 'stands' | 'expanded'>): Stands[] =>
+  stands.filter(
+    one =>
+      (one.state === 'drifted' || one.state === 'unmanaged') &&
+      !(expanded.has(one.name) && ['A', 'AAAA', 'ALIAS'].includes(one.type)),
+  )
 
 /**
  * Makes the zone here as it is at a target, for some rrsets.

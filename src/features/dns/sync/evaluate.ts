@@ -1,9 +1,11 @@
 import { sha256Hex } from '../../../core/crypto'
 import { textOf } from '../../../core/dns/rdata'
+import type { AliasAddresses } from '../aliases/expand'
 import type { Caps, Op, ProviderRrset, Unfit } from '../providers/provider'
 import { rrsetKey } from '../zone-rows'
 import { ignoredAmong, type IgnoreRule } from './ignoring'
 import { alike, printOf, ttlKept } from './normalise'
+import { standsOfAlias, withoutAliases } from './without-aliases'
 import { isSynced, standingOf, type DriftKind, type SyncState } from './three-way'
 
 /** What was known of an rrset at a target. */
@@ -28,6 +30,8 @@ export interface Reading {
   known: ReadonlyMap<string, Known>
   observed: readonly ProviderRrset[]
   caps: Caps
+  /** What ALIASes stand for, by their names. */
+  aliases: ReadonlyMap<string, AliasAddresses>
   unfit(rrset: ProviderRrset): Unfit[]
   rules: readonly IgnoreRule[]
   /** What is at the target alone is to go. */
@@ -51,16 +55,29 @@ export interface Evaluated {
   endangered: Unfit[]
   /** All that the target does not take. */
   unfit: Unfit[]
+  /** Names at which addresses stand for an ALIAS. */
+  expanded: Set<string>
   /** Over all that was read. */
   observedHash: string
 }
 
 /** Compares a reading of a target with what is desired there and what both last agreed on. Asks nobody and writes nothing. */
 export function evaluate(of: Reading): Evaluated {
-  const { desired, known, caps } = of
+  const { known, caps } = of
   const observed = new Map(of.observed.map(one => [rrsetKey(one), one]))
+  const expanded = caps.alias === 'expand' ? withoutAliases(of.desired, observed, of.aliases) : null
+  const desired = expanded?.desired ?? of.desired
   const ignored = ignoredAmong(of.observed, of.rules)
-  const result: Evaluated = { stands: [], gone: [], ops: [], putBack: 0, endangered: [], unfit: [], observedHash: '' }
+  const result: Evaluated = {
+    stands: [],
+    gone: [],
+    ops: [],
+    putBack: 0,
+    endangered: [],
+    unfit: [],
+    expanded: new Set(),
+    observedHash: '',
+  }
   const prints: string[] = []
   for (const key of new Set([...desired.keys(), ...observed.keys(), ...known.keys()])) {
     const wanted = desired.get(key)
@@ -123,6 +140,12 @@ export function evaluate(of: Reading): Evaluated {
       before: there ?? null,
       after: wanted ? { ...wanted, ttl: ttlKept(wanted.ttl, caps) } : null,
     })
+  }
+  for (const name of expanded?.names ?? []) {
+    const key = rrsetKey({ name, type: 'ALIAS' })
+    result.stands.push(standsOfAlias(name, result.stands, of.aliases.has(name)))
+    result.gone = result.gone.filter(one => one !== key)
+    result.expanded.add(name)
   }
   const deletedAt = new Set(result.ops.filter(one => one.action === 'delete').map(one => one.name))
   result.endangered = result.unfit.filter(one => deletedAt.has(one.name))

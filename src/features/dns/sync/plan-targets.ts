@@ -3,6 +3,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { invalid } from '../../../core/problem'
 import { openProvider } from '../open-provider'
+import { aliasAddressesOf } from '../aliases/expand'
 import { dnsProviders } from '../provider-tables'
 import type { Op } from '../providers/provider'
 import { rrsetKey, type ZoneRow } from '../zone-rows'
@@ -39,6 +40,7 @@ export async function plannedAtTargets(
     if (op.after) desired.set(rrsetKey(op), op.after)
     else desired.delete(rrsetKey(op))
   }
+  const aliases = await aliasAddressesOf(tx, zone.id)
   const found = []
   for (const target of all.filter(one => scope.targets?.includes(one.id) ?? true)) {
     const at = { target_id: target.id, provider_id: target.providerId, observed_hash: target.observedHash }
@@ -55,6 +57,7 @@ export async function plannedAtTargets(
       known,
       observed,
       caps: provider.caps,
+      aliases,
       unfit: rrset => provider.unfit(rrset),
       rules: zone.ignoreRules ?? usualRules,
       isExclusive: zone.unmanaged === 'delete',

@@ -7,6 +7,7 @@ import type { NoticeDraft } from '../../../core/notices'
 import type { Op, Snapshot } from '../providers/provider'
 import { dnsRecords, dnsZones } from '../tables'
 import { rowsAtOnce, rrsetKey, type ZoneRow } from '../zone-rows'
+import { aliasAddressesOf } from '../aliases/expand'
 import { adoptable, adoptObserved } from './adopt-observed'
 import type { Results } from './apply-ops'
 import { blockZone } from './block-zone'
@@ -74,6 +75,7 @@ export async function settle(
         known,
         observed: snapshot.rrsets,
         caps: provider.caps,
+        aliases: await aliasAddressesOf(tx, zone.id),
         unfit: rrset => provider.unfit(rrset),
         rules: zone.ignoreRules ?? usualRules,
         isExclusive: zone.unmanaged === 'delete',
@@ -86,8 +88,8 @@ export async function settle(
     for (const one of after ? seen.stands : []) failedStep(one, after!.results)
     const told = target.lastReadAt === null ? [] : changedByOthers(seen.stands, seen.gone, known, own)
     const adopted =
-      zone.driftPolicy === 'adopt' && !after && adoptable(seen.stands).length > 0
-        ? await adoptObserved(tx, hub, zone, adoptable(seen.stands))
+      zone.driftPolicy === 'adopt' && !after && adoptable(seen).length > 0
+        ? await adoptObserved(tx, hub, zone, adoptable(seen))
         : null
     if (adopted) {
       zone = adopted.zone
