@@ -526,6 +526,25 @@ describe('a binding', () => {
     expect(await recordsOf(acme, zone)).toEqual(['_dmarc 3600 TXT "v=DMARC1; p=reject"'])
   })
 
+  test('restores a text of which a name has one, whatever its template does where others are', async () => {
+    const { acme } = await world()
+    for (const on_conflict of ['fail', 'skip']) {
+      const zone = await zoneMade(acme, `${on_conflict}.example`)
+      const template = await made(acme, of([{ type: 'TXT', name: '_dmarc', content: 'v=DMARC1; p=none', on_conflict }]))
+      const binding = await applied(acme, template.id, zone, { mode: 'linked' })
+      const { id } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?type=TXT`)).body.data[0]
+      await acme.call('PATCH', `/v1/dns/records/${id}`, { content: 'v=DMARC1; p=reject' })
+      await record(acme, zone, { type: 'TXT', name: '_dmarc', content: 'something else' })
+      const path = `/v1/dns/template-bindings/${binding.id}`
+      expect((await acme.call('GET', path)).body.state).toBe('edited_away')
+      expect((await acme.call('POST', `${path}/apply`, {})).body).toMatchObject({
+        state: 'current',
+        records: [{ outcome: 'replace' }],
+      })
+      expect(await recordsOf(acme, zone)).toEqual(['_dmarc 3600 TXT "something else"', '_dmarc 3600 TXT "v=DMARC1; p=none"'])
+    }
+  })
+
   test('leaves its records behind, or takes those that nobody edited', async () => {
     const { acme, zone, path } = await bound()
     await acme.call('DELETE', path)

@@ -124,7 +124,10 @@ class Group {
       ...rivals.flatMap(one => one.values.map(value => shown(one, value))),
       ...competing.map(one => shown(this.#draft, one)),
     ]
-    const way = record.onConflict
+    const tag = record.text === null ? null : tagOf(record.text)
+    // What is where its own was is an edit of that.
+    const isRestored = rivals.length === 0 && tag !== null && this.before?.values.some(one => one.tag === tag) === true
+    const way = isRestored ? 'replace' : record.onConflict
     if (others.length > 0) {
       if (way === 'skip') return told(record, 'skip', others.slice(0, mostOthers), 'Something else is there.')
       if (way === 'fail' || (way === 'merge' && rivals.length > 0))
@@ -141,7 +144,7 @@ class Group {
     }
     const wasThere = this.#draft.has(hash)
     const made = this.before?.values.find(one => one.hash === hash)?.made ?? !wasThere
-    if (!this.#values.some(one => one.hash === hash)) this.#values.push({ hash, content, made })
+    if (!this.#values.some(one => one.hash === hash)) this.#values.push({ hash, content, tag, made })
     if (!wasThere) this.#draft.add({ ...record.value, text: record.text, pointer: record.pointer })
     if (others.length > 0) return told(record, way === 'replace' ? 'replace' : 'merge', others.slice(0, mostOthers))
     return told(record, wasThere ? 'keep' : 'create')

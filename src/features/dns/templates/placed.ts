@@ -18,6 +18,8 @@ export interface PlacedValue {
   /** Of the canonical rdata. */
   hash: string
   content: string
+  /** Of a TXT: what it says it is, where a name has one of that kind. */
+  tag: string | null
   /** Whether it was not there before. */
   made: boolean
 }
