@@ -1,6 +1,7 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { jobContext, nextNumber, systemActor, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
+import { insertRows } from '../../core/db/insert-rows'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/queue'
@@ -176,7 +177,7 @@ export async function tellServers(
 async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
   for (const ids of pieces(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
   for (const ids of pieces(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
-  for (const rows of pieces(steps.newRrsets)) await tx.insert(dnsRrsets).values(rows)
+  await insertRows(tx, dnsRrsets, steps.newRrsets)
   for (const alike of Map.groupBy(steps.changedRrsets, one => JSON.stringify(settable(one))).values())
     for (const rows of pieces(alike))
       await tx
@@ -204,10 +205,10 @@ async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
       .update(dnsRecords)
       .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
       .where(inArray(dnsRecords.id, ids))
-  for (const rows of pieces(steps.inserts)) await tx.insert(dnsRecords).values(rows)
+  await insertRows(tx, dnsRecords, steps.inserts)
   for (const ids of pieces(steps.unmarked))
     await tx.delete(dnsRecordMarks).where(and(inArray(dnsRecordMarks.recordId, ids), ofMembers))
-  for (const rows of pieces(steps.marks)) await tx.insert(dnsRecordMarks).values(rows)
+  await insertRows(tx, dnsRecordMarks, steps.marks)
 }
 
 /** Marks that tell of members; those before tell how records are synced. */

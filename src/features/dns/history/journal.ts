@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Ctx } from '../../../core/ctx'
+import { insertRows } from '../../../core/db/insert-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { newId } from '../../../core/ids'
 import type { ChangeOrigin, RecordChange } from '../changed-event'
 import { soaMembers } from '../soa-members'
-import { rowsAtOnce, type Rrset, type ZoneRow } from '../zone-rows'
+import { type Rrset, type ZoneRow } from '../zone-rows'
 import { dnsChangesetRrsets, dnsChangesets, type KeptRrset } from './tables'
 
 /** An rrset before and after a change; null where there was or is none. */
@@ -56,19 +57,22 @@ export async function enterChange(
     occurredAt: ctx.hub.clock.now(),
     requestId: ctx.context.request_id,
   })
-  const rows = rrsets
-    .map(one => ({ ...one, key: `${one.name} ${one.type}` }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ name, type, before, after }, place) => ({
-      zoneId,
-      version,
-      place,
-      name,
-      type,
-      before: before && keptOf(before),
-      after: after && keptOf(after),
-    }))
-  for (let at = 0; at < rows.length; at += rowsAtOnce) await tx.insert(dnsChangesetRrsets).values(rows.slice(at, at + rowsAtOnce))
+  await insertRows(
+    tx,
+    dnsChangesetRrsets,
+    rrsets
+      .map(one => ({ ...one, key: `${one.name} ${one.type}` }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .map(({ name, type, before, after }, place) => ({
+        zoneId,
+        version,
+        place,
+        name,
+        type,
+        before: before && keptOf(before),
+        after: after && keptOf(after),
+      })),
+  )
 }
 
 /** An rrset in the form that history keeps. */
