@@ -448,8 +448,7 @@ CREATE TABLE `dns_rrsets` (
 	`expires_at` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`zone_id`) REFERENCES `dns_zones`(`id`) ON UPDATE no action ON DELETE cascade
+	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_rrsets_name` ON `dns_rrsets` (`zone_id`,`name`,`type`);--> statement-breakpoint

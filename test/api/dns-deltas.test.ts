@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dnsChangesetRrsets, dnsChangesets } from '../../src/features/dns/history/tables'
 import { pruneHistory } from '../../src/features/dns/history/retention'
+import { dnsRecords, dnsRrsets } from '../../src/features/dns/tables'
 import { readDeltas, type Delta } from '../../src/features/dns/history/deltas'
 import { recordLine, servedText, zoneEdit } from '../support/zone-edits'
 import { world } from '../support/world'
@@ -96,15 +97,23 @@ test('old changes go after the days of the plan, and the last of a zone stay', a
   expect(await left(0)).toEqual([5])
 })
 
-test('what is kept of a zone goes after it', async () => {
+test('a zone that is deleted is gone at once, and what was in it is cleared away after it', async () => {
   const w = await world()
   const zone = await zoneMade(w.acme)
   await zoneMade(w.acme, 'example.org')
   const file = `$TTL 60\n${Array.from({ length: 2500 }, (_, n) => `h${n} IN A 192.0.2.1\n`).join('')}`
   await w.acme.call('POST', `/v1/dns/zones/${zone.id}/import?mode=merge`, file, { 'content-type': 'text/dns' })
   expect(await w.hub.read.$count(dnsChangesetRrsets)).toBe(2504)
-  await w.acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
+  const [record] = (await w.acme.call('GET', '/v1/dns/records?name=h1')).body.data
+  expect((await w.acme.call('DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
+  expect(await w.hub.read.$count(dnsRecords)).toBe(2504)
+  expect((await w.acme.call('GET', '/v1/dns/records?name=h1')).body.data).toEqual([])
+  for (const [method, body] of [['GET'], ['PATCH', { ttl: 60 }], ['DELETE']] as const)
+    expect((await w.acme.call(method, `/v1/dns/records/${record.id}`, body)).status).toBe(404)
+  expect(await zoneMade(w.acme)).toMatchObject({ record_count: 2 })
   await w.settle()
-  expect(await w.hub.read.$count(dnsChangesets)).toBe(1)
-  expect(await w.hub.read.$count(dnsChangesetRrsets)).toBe(2)
+  expect(await w.hub.read.$count(dnsRecords)).toBe(4)
+  expect(await w.hub.read.$count(dnsRrsets)).toBe(4)
+  expect(await w.hub.read.$count(dnsChangesets)).toBe(2)
+  expect(await w.hub.read.$count(dnsChangesetRrsets)).toBe(4)
 })

@@ -519,3 +519,14 @@ test('a value in another case, and a TTL, are changes of their own', async () =>
     ttl: 5,
   })
 })
+
+test('the audit log has of a long value how it begins, how long it is, and whether it changed', async () => {
+  const { acme, add } = await scene()
+  const { body } = await add('TXT', 'long', 'x'.repeat(20_000))
+  await acme.call('PATCH', `/v1/dns/records/${body.id}`, { content: `${'x'.repeat(19_999)}y` })
+  const [edited] = (await acme.call('GET', '/v1/audit-events?action=dns.record.update')).body.data
+  const { before, after } = edited.changes
+  expect(before.content).toMatch(/^"x{255}".*… \(\d+ characters, SHA-256 [0-9a-f]{64}\)$/)
+  expect(after.content).not.toBe(before.content)
+  expect(JSON.stringify(edited).length).toBeLessThan(5000)
+})

@@ -108,6 +108,15 @@ describe('a zone file', () => {
     expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body).toMatchObject({ serial: 1, record_count: 2 })
   })
 
+  test('without a TTL has that of the zone', async () => {
+    const { acme } = await world()
+    const { id } = await zoneMade(acme, 'example.com', { default_ttl: 1234 })
+    expect((await importFile(acme, id, 'a A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1\n', '?mode=merge')).status).toBe(200)
+    const { data } = (await acme.call('GET', `/v1/dns/zones/${id}/records?content=192.0.2.1&sort=name`)).body
+    // After one that has its own it is that of the one before (RFC 1035 section 5.1).
+    expect(data.map((one: any) => one.ttl)).toEqual([1234, 60, 60])
+  })
+
   test('of more records than one change has is refused, and comes in pieces', async () => {
     const { acme } = await world()
     const { id } = await zoneMade(acme)

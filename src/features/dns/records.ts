@@ -13,6 +13,7 @@ import type { DnsRecordInput, DnsRecordPatch, DnsRecordView } from './record-sha
 import { typeOf, valueOf, valueOfRdata, type RecordValue } from './record-values'
 import { optionsOf, optionsPatched } from './rrset-options'
 import { wantedMembers } from './rrset-members'
+import { toldRecord } from './told-record'
 import { broken, type WantedRrset, type WantedValue } from './rrset-rules'
 import { ruleKept } from './rule-problems'
 import { dnsFoundRecords } from './sync/tables'
@@ -80,7 +81,14 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
       row,
       zone,
     )
-    return { result: view, target: targetsOf(view), after: view, events: made.events, wakes: made.wakes, jobs: made.jobs }
+    return {
+      result: view,
+      target: targetsOf(view),
+      after: toldRecord(view),
+      events: made.events,
+      wakes: made.wakes,
+      jobs: made.jobs,
+    }
   })
 }
 
@@ -92,7 +100,7 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
   return await change(ctx, 'dns.record.update', async (tx): Promise<Changed<DnsRecordView>> => {
     const { zone, record, rrset } = await held(tx, ctx, id)
     requireMatch(ctx, record)
-    const before = await recordViewOf(tx, record, rrset.row, zone)
+    const before = toldRecord(await recordViewOf(tx, record, rrset.row, zone))
     const name = patch.name === undefined ? record.name : ruleKept('#/name', () => recordNameOf(patch.name!, zone.name))
     const given = patch.content !== undefined || patch.fields !== undefined
     const value: RecordValue = given ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
@@ -109,7 +117,7 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
       zone,
     )
     const { events, wakes, jobs, unchanged } = made
-    return { result: view, target: targetsOf(view), before, after: view, events, wakes, jobs, unchanged }
+    return { result: view, target: targetsOf(view), before, after: toldRecord(view), events, wakes, jobs, unchanged }
   })
 }
 
@@ -118,7 +126,7 @@ export async function deleteRecord(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.record.delete', async tx => {
     const { zone, record, rrset } = await held(tx, ctx, id)
     requireMatch(ctx, record)
-    const before = await recordViewOf(tx, record, rrset.row, zone)
+    const before = toldRecord(await recordViewOf(tx, record, rrset.row, zone))
     const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
     const made = await changed(tx, ctx, zone, [edited(rrset, {}, others)])
     return { result: undefined, target: targetsOf(before), before, events: made.events, wakes: made.wakes, jobs: made.jobs }

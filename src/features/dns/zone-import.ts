@@ -10,6 +10,7 @@ import type { ZoneImported } from './record-shapes'
 import { ruleProblem } from './rule-problems'
 import { intakeMembers, takeIn } from './zone-intake'
 import { originOf } from './zone-names'
+import type { ZoneRow } from './zone-rows'
 import { zoneOf } from './zones'
 
 export const mostImported = 8 * 1024 * 1024
@@ -31,7 +32,7 @@ export async function importZone(
   query: Static<typeof ImportQuery>,
 ): Promise<ZoneImported> {
   const zone = await zoneOf(ctx.hub.read, ctx, id)
-  const read = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone.name)
+  const read = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone)
   return await takeIn(ctx, id, read, query, { action: 'dns.zone.import', notePointer: '#/query/note' })
 }
 
@@ -49,12 +50,12 @@ const mostProblems = 20
 const recordsAtOnce = 2000
 
 /** The records of a file by name and type; of equal ones the first is taken, as name servers do. @throws Problem 422 */
-async function readFile(text: string, zoneName: string): Promise<ImportedZone> {
-  const read = new ImportedZone(zoneName)
+async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
+  const read = new ImportedZone(zone.name)
   const problems: FieldProblem[] = []
   let count = 0
   try {
-    for (const record of readZoneFile(text, { origin: originOf(zoneName), defaultTtl: null })) {
+    for (const record of readZoneFile(text, { origin: originOf(zone.name), defaultTtl: zone.defaultTtl })) {
       try {
         read.take(record, lineOf(record.line))
       } catch (error) {

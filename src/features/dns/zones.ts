@@ -157,7 +157,7 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
 // What is told of the records that go with a zone; the count is of all.
 const mostDeletedTold = 200
 
-/** Removes a zone with its records. @throws Problem 404, 412 */
+/** Removes a zone at once; its records are cleared away after it. @throws Problem 404, 412 */
 export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.zone.delete', async tx => {
     const row = await zoneHeld(tx, ctx, id)
