@@ -75,12 +75,19 @@ export async function startServer(
 
 const ended = (run: Subprocess) => run.exitCode !== null
 
-/** A port of this machine that nobody listens on. */
+/** A port that is free for UDP and TCP, and not one of those that outgoing connections get. */
 export async function freePort(): Promise<number> {
-  const socket = await Bun.udpSocket({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = socket
-  socket.close()
-  return port
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000)
+    try {
+      Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
+      const socket = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {} } })
+      socket.close()
+      return port
+    } catch {
+      continue
+    }
+  }
 }
 
 /** Sends octets by UDP and gives what comes back in time, or null. */

@@ -126,18 +126,17 @@ export class UpdatedServer implements DnsProvider {
     try {
       rcode = await this.#line.update(zoneName, prerequisites, steps)
     } catch (error) {
-      if (error instanceof ProviderError && begun) return batch.map(op => told(op, 'left', error.message))
-      if (!(error instanceof AskFailed)) throw error
-      const happened = error.sent && error.failure !== 'bad_key' && !isRefusal(error.rcode)
-      if (happened) return batch.map(op => told(op, 'unknown', error.message))
-      if (begun) return batch.map(op => told(op, error.sent ? 'refused' : 'left', error.message))
-      throw error.failure === 'refused' ? await this.#line.refusedFor(zoneName, error.rcode!) : providerErrorOf(error)
+      if (error instanceof AskFailed && error.sent) {
+        const isRefused = error.failure === 'bad_key' || isRefusal(error.rcode)
+        return batch.map(op => told(op, isRefused ? 'refused' : 'unknown', error.message))
+      }
+      if (!(error instanceof AskFailed || error instanceof ProviderError)) throw error
+      if (begun) return batch.map(op => told(op, 'left', error.message))
+      throw error instanceof AskFailed ? providerErrorOf(error) : error
     }
     if (rcode === RCODE.NOERROR) return batch.map(op => told(op, 'done'))
     if (stale.has(rcode)) return await this.#staleOnes(zoneName, batch)
-    if (!isRefusal(rcode)) return batch.map(op => told(op, 'unknown', refusal(rcode)))
-    if (!begun) throw await this.#line.refusedFor(zoneName, rcode)
-    return batch.map(op => told(op, 'refused', refusal(rcode)))
+    return batch.map(op => told(op, isRefusal(rcode) ? 'refused' : 'unknown', refusal(rcode)))
   }
 
   /** The server does not tell which prerequisite failed, so the zone is read to see. */
