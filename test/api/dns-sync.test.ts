@@ -187,7 +187,7 @@ describe('what is brought to a provider', () => {
     expect((await kept.records('?synced=false')).map(one => one.name)).toEqual(['new'])
     expect(await w.audited()).toContain('dns.zone.sync failure')
     double.trouble = () => null
-    await w.pass(minute)
+    await w.pass(5 * minute)
     await readDueTargets(w.hub)
     await w.settle()
     expect(kept.there()).toContain('new.example.com. A 300 192.0.2.77')

@@ -9,7 +9,7 @@ import { tryAgain } from '../../core/problem'
  */
 export function refuseAskedTooOften(
   ctx: Ctx,
-  what: 'provider-checks' | 'provider-zones' | 'zone-imports',
+  what: 'provider-checks' | 'provider-zones' | 'zone-imports' | 'zone-refreshes',
   id: string,
   quota: number,
 ): void {

@@ -4,17 +4,20 @@ import { invalid } from '../../../core/problem'
 import type { ActionKind } from '../../actions/kind'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
+import { refuseAskedTooOften } from '../provider-pace'
 import { zoneHeld } from '../zone-rows'
-import { zoneTarget } from '../zones'
+import { zoneOf, zoneTarget } from '../zones'
 import { failureOf } from './sync-failure'
 import type { RefreshInput } from './shapes'
 import { syncTarget } from './sync-target'
 import { targetsOf } from './target-rows'
 
-/** Reads a zone at its providers now. @throws Problem 404, 409 `resource_locked`, 422 */
+/** Reads a zone at its providers now, ten times a minute at most. @throws Problem 404, 409 `resource_locked`, 422, 429 */
 export async function refreshZone(ctx: Ctx, zoneId: string, input: RefreshInput): Promise<ActionView> {
   if (input.believe && !input.note?.trim())
     throw invalid([{ pointer: '#/note', code: 'required', detail: 'is required with `believe`: it is kept in the audit log.' }])
+  await zoneOf(ctx.hub.read, ctx, zoneId)
+  refuseAskedTooOften(ctx, 'zone-refreshes', zoneId, 10)
   return await change(ctx, 'dns.zone.refresh', async tx => {
     const zone = await zoneHeld(tx, ctx, zoneId)
     const { action, job } = await startAction(tx, ctx, refreshAction, {

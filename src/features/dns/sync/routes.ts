@@ -130,12 +130,12 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     description:
       'Reads each provider now, and tells how each record stands there; nothing is brought there. The answer is an action, which fails ' +
       'with `provider_failed` where one could not be read. A reading that is empty, or less than half of the one before, is not ' +
-      'believed unless `believe` says so.',
+      'believed unless `believe` says so. Ten a minute and zone.',
     body: RefreshInput,
     status: 202,
     addsTo: '/v1/actions',
     answer: Action,
-    problems: ['resource_locked'],
+    problems: ['resource_locked', 'rate_limited'],
     run: (ctx, { params, body }) => refreshZone(ctx, params.id!, body),
   }),
   route({

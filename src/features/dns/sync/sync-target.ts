@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { ProviderError } from '../providers/provider'
 import { dnsZones } from '../tables'
@@ -9,7 +10,7 @@ import { unbelievable, type BlockReason } from './guards'
 import { openTarget, readOpened } from './read-target'
 import { settle, type SyncOrder } from './settle-reading'
 import { countsOf, type SyncCounts } from './sync-tells'
-import { dnsTargetRrsets, dnsZoneTargets } from './tables'
+import { dnsPlans, dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
 
 /** What came of a run. */
@@ -37,7 +38,7 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
     if (doubt) return await failed(hub, claimed, { code: 'incomplete', detail: doubt, retryAfterMs: null })
     const first = await settle(hub, claimed, opened, snapshot, order, null)
     if (first.ops.length === 0 || first.blocked.length > 0 || first.isStale) {
-      await finish(hub, claimed, first.blocked.length === 0 && !first.isStale && order.applies)
+      await finish(hub, claimed, first.blocked.length === 0 && !first.isStale && order.applies ? 'done' : 'read')
       return { did: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
     }
     await renewClaim(hub, claimed)
@@ -52,7 +53,7 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
       { results, ops: first.ops },
     )
     const counts = countsOf(first.ops, results)
-    await finish(hub, claimed, counts.failed === 0)
+    await finish(hub, claimed, counts.failed === 0 ? 'done' : 'failed')
     return { did: 'read', blocked: [], isStale: false, counts }
   } catch (error) {
     if (error instanceof ClaimLost) return { did: 'busy' }
@@ -93,24 +94,30 @@ async function unchanged(hub: Hub, claimed: Claimed): Promise<SyncOutcome> {
   return { did: 'read', blocked: [], isStale: false, counts: nothing }
 }
 
-/** Gives the target back until it is read again. @param isDone whether all that was to be brought there is there */
-async function finish(hub: Hub, claimed: Claimed, isDone: boolean): Promise<void> {
+// What a provider refused is not asked of it each minute.
+const failedPauseMs = 300_000
+
+/** Gives the target back until it is read again. @param how `done`: all that was to be brought there is there; `failed`: something was refused */
+async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed'): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     await holdClaim(tx, claimed, now)
-    // What failed is tried again as soon as a target that could not be reached.
-    const nextPollAt = isDone ? nextPoll(hub, now) : now + pauseMs(1)
-    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now }) })
-    if (isDone) {
-      const others = await tx
-        .select({ id: dnsZoneTargets.id })
-        .from(dnsZoneTargets)
-        .where(and(eq(dnsZoneTargets.zoneId, claimed.zone.id), eq(dnsZoneTargets.enabled, true)))
-      // What held a plan for this target back is gone; another target's is worked out anew when that is read.
-      if (others.length === 1) await tx.update(dnsZones).set({ blockedPlanId: null }).where(eq(dnsZones.id, claimed.zone.id))
-    }
+    const nextPollAt = how === 'failed' ? now + failedPauseMs : nextPoll(hub, now)
+    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(how === 'done' && { lastSyncAt: now }) })
+    if (how === 'done') await unblock(tx, claimed)
     return { result: undefined }
   })
+}
+
+/** What held a plan for this target back is gone. */
+async function unblock(tx: Tx, { zone, target }: Claimed): Promise<void> {
+  const [row] = await tx
+    .select({ id: dnsPlans.id, targets: dnsPlans.targets })
+    .from(dnsZones)
+    .innerJoin(dnsPlans, eq(dnsPlans.id, dnsZones.blockedPlanId))
+    .where(eq(dnsZones.id, zone.id))
+  if (row?.targets.some(one => one.target_id === target.id))
+    await tx.update(dnsZones).set({ blockedPlanId: null }).where(eq(dnsZones.id, zone.id))
 }
 
 const shortestPauseMs = 60_000
