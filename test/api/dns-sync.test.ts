@@ -49,6 +49,15 @@ describe('a zone at a provider', () => {
     expect((await kept.shown()).synced).toBe(true)
   })
 
+  test('is made there without NS where none are asked for, and gets them later', async () => {
+    const w = await world()
+    const kept = await keptZone(w, double)
+    expect(await kept.shown()).toMatchObject({ synced: true, nameservers: [], sync: { targets: [{ error: null }] } })
+    await kept.put([{ name: '@', type: 'NS', ttl: 3600, records: [{ content: 'ns1.example.net.' }] }, kept.a('www', '192.0.2.1')])
+    expect(kept.there()).toEqual(['example.com. NS 3600 ns1.example.net.', 'www.example.com. A 300 192.0.2.1'])
+    expect(await kept.shown()).toMatchObject({ synced: true, blocked: null, nameservers: ['ns1.example.net'] })
+  })
+
   test('is not served by the hub', async () => {
     const w = await world()
     await keptZone(w, double)

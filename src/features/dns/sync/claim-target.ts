@@ -10,7 +10,7 @@ import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
 
 /** Longer than any one call to a provider takes; renewed between them. */
-const claimMs = 120_000
+export const claimMs = 120_000
 
 /** A target that this hub alone works on, with what it needs for that. */
 export interface Claimed {

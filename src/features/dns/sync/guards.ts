@@ -165,14 +165,19 @@ const reason = (code: BlockCode, detail: string, members: readonly Named[]): Blo
 /**
  * Why a reading of a zone is not believed: a server that lost its data, or a page that was left out, must not look as if somebody had
  * removed the records. Null for one that is believed.
- * @param lastGood rrsets of the last reading that was believed; null before the first
+ * @param before `count`: rrsets of the last reading that was believed, null before the first; `hasNs`: whether it has to have NS at the
+ * apex, as it had before, or as every zone has that somebody else made
  */
-export function unbelievable(read: readonly ProviderRrset[], lastGood: number | null, caps: Pick<Caps, 'apexNs'>): string | null {
-  if (caps.apexNs !== 'hidden' && !read.some(one => one.name === '@' && one.type === 'NS'))
+export function unbelievable(
+  read: readonly ProviderRrset[],
+  before: { count: number | null; hasNs: boolean },
+  caps: Pick<Caps, 'apexNs'>,
+): string | null {
+  if (before.hasNs && caps.apexNs !== 'hidden' && !read.some(one => one.name === '@' && one.type === 'NS'))
     return 'The reading has no NS at the apex, which every zone has.'
-  if (lastGood === null || lastGood === 0) return null
-  if (read.length === 0) return `The reading is empty, and the one before had ${lastGood} rrsets.`
-  if (read.length * 2 < lastGood)
-    return `The reading has ${read.length} rrsets, less than half of the ${lastGood} of the one before.`
+  const { count } = before
+  if (count === null || count === 0) return null
+  if (read.length === 0) return `The reading is empty, and the one before had ${count} rrsets.`
+  if (read.length * 2 < count) return `The reading has ${read.length} rrsets, less than half of the ${count} of the one before.`
   return null
 }

@@ -11,11 +11,11 @@ import { aliasAddressesOf } from '../aliases/expand'
 import { adoptable, adoptObserved } from './adopt-observed'
 import type { Results } from './apply-ops'
 import { blockZone } from './block-zone'
-import { ClaimLost, holdClaim, type Claimed } from './claim-target'
+import { ClaimLost, claimMs, holdClaim, type Claimed } from './claim-target'
 import { changedByOthers, evaluate, type Evaluated } from './evaluate'
 import { externalEvent } from './external-change'
+import { readingOf } from './first-reading'
 import { blocksOf, type BlockCode, type BlockReason } from './guards'
-import { usualRules } from './ignoring'
 import type { Opened } from './read-target'
 import { writeStands } from './stand-rows'
 import { countsOf, driftNotice, editWarNotice, syncAudit } from './sync-tells'
@@ -56,14 +56,15 @@ export interface Settled {
 export async function settle(
   hub: Hub,
   claimed: Claimed,
-  { provider, at, isNew }: Opened,
+  opened: Opened,
   snapshot: Snapshot,
   order: SyncOrder,
   after: { results: Results; ops: readonly Op[] } | null,
 ): Promise<Settled> {
+  const { at, isNew } = opened
   return await record(hub, async tx => {
     const now = hub.clock.now()
-    const target = await holdClaim(tx, claimed, claimed.target.claimedUntil)
+    const target = await holdClaim(tx, claimed, hub.clock.now() + claimMs)
     const [found] = await locking(tx.select().from(dnsZones).where(eq(dnsZones.id, claimed.zone.id)))
     if (!found) throw new ClaimLost(target.id)
     let zone = found
@@ -71,14 +72,9 @@ export async function settle(
     const enforces = mayEnforce(zone, target, now)
     const look = async () =>
       evaluate({
+        ...readingOf(zone, opened, snapshot, known),
         desired: await desiredOf(tx, zone.id),
-        known,
-        observed: snapshot.rrsets,
-        caps: provider.caps,
         aliases: await aliasAddressesOf(tx, zone.id),
-        unfit: rrset => provider.unfit(rrset),
-        rules: zone.ignoreRules ?? usualRules,
-        isExclusive: zone.unmanaged === 'delete',
         isNew: isNew && after === null,
         puts: (key, state) =>
           order.enforce === 'all' || order.enforce?.has(key) === true || (state === 'drifted' && enforces === 'yes'),

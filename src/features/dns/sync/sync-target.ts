@@ -6,8 +6,9 @@ import { ProviderError } from '../providers/provider'
 import { dnsZones } from '../tables'
 import { applyOps } from './apply-ops'
 import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } from './claim-target'
+import { writeFirstReading } from './first-reading'
 import { unbelievable, type BlockReason } from './guards'
-import { openTarget, readOpened } from './read-target'
+import { openTarget, readOpened, type Opened } from './read-target'
 import { settle, type SyncOrder } from './settle-reading'
 import { countsOf, type SyncCounts } from './sync-tells'
 import { dnsPlans, dnsTargetRrsets } from './tables'
@@ -34,8 +35,12 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
     const known = order.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
     const snapshot = await readOpened(opened, known)
     if (!snapshot) return await unchanged(hub, claimed)
-    const doubt = order.believes ? null : unbelievable(snapshot.rrsets, claimed.target.lastGoodCount, opened.provider.caps)
+    const doubt = order.believes
+      ? null
+      : unbelievable(snapshot.rrsets, await lastReading(hub, claimed, opened), opened.provider.caps)
     if (doubt) return await failed(hub, claimed, { code: 'incomplete', detail: doubt, retryAfterMs: null })
+    await writeFirstReading(hub, claimed, opened, snapshot)
+    await renewClaim(hub, claimed)
     const first = await settle(hub, claimed, opened, snapshot, order, null)
     if (first.ops.length === 0 || first.blocked.length > 0 || first.isStale) {
       await finish(hub, claimed, first.blocked.length === 0 && !first.isStale && order.applies ? 'done' : 'read')
@@ -63,6 +68,15 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
     }
     return await failed(hub, claimed, { code: error.failure, detail: error.message, retryAfterMs: error.retryAfterMs })
   }
+}
+
+async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Promise<{ count: number | null; hasNs: boolean }> {
+  if (target.lastReadAt === null) return { count: null, hasNs: !isNew }
+  const [ns] = await hub.read
+    .select({ observed: dnsTargetRrsets.observed })
+    .from(dnsTargetRrsets)
+    .where(and(eq(dnsTargetRrsets.targetId, target.id), eq(dnsTargetRrsets.name, '@'), eq(dnsTargetRrsets.type, 'NS')))
+  return { count: target.lastGoodCount, hasNs: Boolean(ns?.observed) }
 }
 
 /** Whether something waits to be brought there, so that the target is to be read whatever its serial. */
@@ -136,7 +150,7 @@ async function failed(
     await free(tx, claimed.claim, claimed.target.id, {
       error: { code, detail: detail.slice(0, 500) },
       failuresInARow: failuresInARow + 1,
-      isStale: now - (claimed.target.lastReadAt ?? 0) > 2 * hub.config.dnsPollSeconds * 1000,
+      isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
       nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
     })
     return { result: undefined }
