@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { rdataOfText } from '../../../core/dns/rdata'
+import type { Caps, Op, ProviderRrset } from '../providers/provider'
+import { rrsetKey } from '../zone-rows'
+import { changedByOthers, evaluate, type Evaluated, type Known, type Reading } from './evaluate'
+
+const caps: Caps = {
+  unit: 'rrset',
+  atomic: 'batch',
+  cas: 'none',
+  unsupported: new Set(['LOC']),
+  ttl: { min: 60, max: 86_400 },
+  batchOps: 100,
+  rechunksTxt: false,
+  alias: 'none',
+  apexNs: 'rw',
+}
+const rrset = (name: string, type: string, text: string, ttl = 300): ProviderRrset => ({
+  name,
+  type,
+  ttl,
+  values: [rdataOfText(type, text, 'example.com.')],
+})
+const a = (name: string, last: number, ttl?: number) => rrset(name, 'A', `192.0.2.${last}`, ttl)
+const keyed = (list: ProviderRrset[]) => new Map(list.map(one => [rrsetKey(one), one]))
+const look = (desired: ProviderRrset[], observed: ProviderRrset[], more: Partial<Reading> = {}) =>
+  evaluate({
+    desired: keyed(desired),
+    known: new Map(),
+    observed,
+    aliases: new Map(),
+    caps,
+    unfit: () => [],
+    rules: [],
+    isExclusive: false,
+    isNew: false,
+    puts: () => false,
+    ...more,
+  })
+/** What is known once a reading was written down. */
+const knownOf = (seen: Evaluated): Map<string, Known> => new Map(seen.stands.map(one => [rrsetKey(one), one]))
+const states = (seen: Evaluated) => Object.fromEntries(seen.stands.map(one => [rrsetKey(one), one.state]))
+const steps = (seen: Evaluated) => seen.ops.map(one => `${one.action} ${one.name} ${one.type}`)
+
+test('a first reading makes what is here alone, and touches nothing of what is there', () => {
+  const seen = look([a('here', 1), a('both', 2), a('other', 3)], [a('both', 2), a('other', 4), a('there', 5)])
+  expect(states(seen)).toEqual({ 'here A': 'pending', 'both A': 'synced', 'other A': 'conflict', 'there A': 'unmanaged' })
+  expect(steps(seen)).toEqual(['create here A'])
+})
+
+test('a TTL is asked for and compared as the provider keeps it', () => {
+  const seen = look([a('short', 1, 5)], [])
+  expect(seen.ops[0]!.after!.ttl).toBe(60)
+  expect(states(look([a('short', 1, 5)], [a('short', 1, 60)]))).toEqual({ 'short A': 'synced' })
+})
+
+test('the NS of the apex are left to a provider that sets them', () => {
+  const ns = rrset('@', 'NS', 'ns1.example.net.')
+  for (const apexNs of ['ro', 'hidden'] as const)
+    expect(look([ns], [], { caps: { ...caps, apexNs } })).toMatchObject({ stands: [{ state: 'ignored' }], ops: [] })
+  expect(steps(look([ns], []))).toEqual(['create @ NS'])
+})
+
+test('what is not taken is left out, and names that would be lost by it are told', () => {
+  const loc = rrset('x', 'LOC', '52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m')
+  const alias = rrset('x', 'ALIAS', 'www.example.net.')
+  const before = look([rrset('x', 'CNAME', 'www')], [rrset('x', 'CNAME', 'www')])
+  const seen = look([alias, loc], [rrset('x', 'CNAME', 'www')], { known: knownOf(before) })
+  expect(states(seen)).toEqual({ 'x ALIAS': 'unsupported', 'x LOC': 'unsupported', 'x CNAME': 'pending' })
+  expect(steps(seen)).toEqual(['delete x CNAME'])
+  expect(seen.endangered.map(one => one.type)).toEqual(['ALIAS', 'LOC'])
+  expect(look([loc], []).endangered).toEqual([])
+})
+
+test('what a provider refused stays in error while it is as it was', () => {
+  const refused = look([a('x', 1)], [])
+  refused.stands[0]!.state = 'error'
+  refused.stands[0]!.detail = 'no'
+  const again = look([a('x', 1)], [], { known: knownOf(refused) })
+  expect(again.stands[0]).toMatchObject({ state: 'error', detail: 'no' })
+  expect(steps(again)).toEqual(['create x A'])
+})
+
+test('what others changed is told against the reading before', () => {
+  const desired = [a('same', 1), a('changed', 2), a('missing', 3), a('ours', 4)]
+  const first = look(desired, [...desired, a('found', 8)])
+  const now = look(desired, [a('same', 1), a('changed', 9), a('ours', 5), a('new', 6)], { known: knownOf(first) })
+  const told = changedByOthers(now.stands, now.gone, knownOf(first), new Set(['ours A']))
+  expect(told.map(one => [one.name, one.before?.observed !== undefined, one.after?.state ?? null]).sort()).toEqual([
+    ['changed', true, 'drifted'],
+    ['found', true, null],
+    ['missing', true, 'drifted'],
+    ['new', false, 'unmanaged'],
+  ])
+  const again = look(desired, [a('same', 1), a('changed', 9), a('ours', 5), a('new', 6)], { known: knownOf(now) })
+  expect(changedByOthers(again.stands, again.gone, knownOf(now), new Set())).toEqual([])
+})
+
+const some = fc.uniqueArray(
+  fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), last: fc.integer({ min: 1, max: 3 }), ttl: fc.constantFrom(60, 300) }),
+  { selector: one => one.name, maxLength: 4 },
+)
+const made = (list: { name: string; last: number; ttl: number }[]) => list.map(one => a(one.name, one.last, one.ttl))
+const applied = (observed: ProviderRrset[], ops: Op[]): ProviderRrset[] => {
+  const there = keyed(observed)
+  for (const op of ops) {
+    if (op.after) there.set(rrsetKey(op), op.after)
+    else there.delete(rrsetKey(op))
+  }
+  return [...there.values()]
+}
+
+test('carrying the steps out and looking again leaves nothing to do', () => {
+  fc.assert(
+    fc.property(some, some, some, fc.boolean(), fc.boolean(), (first, desired, observed, isExclusive, enforces) => {
+      const known = knownOf(look(made(first), made(first)))
+      const policy = { isExclusive, puts: () => enforces }
+      const seen = look(made(desired), made(observed), { known, ...policy })
+      const after = look(made(desired), applied(made(observed), seen.ops), { known: knownOf(seen), ...policy })
+      expect(after.ops).toEqual([])
+      // Nothing of others is touched unasked.
+      if (!enforces)
+        for (const one of seen.stands)
+          if (one.state === 'drifted' || one.state === 'conflict') expect(seen.ops.some(op => op.name === one.name)).toBe(false)
+      if (isExclusive && enforces) expect(after.stands.every(one => one.state === 'synced')).toBe(true)
+    }),
+  )
+})
