@@ -16,19 +16,38 @@ export async function callersOf({ hub, acme, rival, readOnly, scoped, stranger }
   const revoked = await acme.call('POST', '/v1/tokens', { name: 'revoked', mode: 'full' })
   await acme.call('DELETE', `/v1/tokens/${revoked.body.id}`)
   const password = 'correct horse battery'
-  await addUser(
-    hub,
-    'account.user.create',
-    { email: 'ada@example.com', name: 'Ada', password, role: 'owner', workspaceId: acme.workspaceId, isOperator: false },
-    {
-      actor: { type: 'operator', id: 'cli', name: 'cli', hint: null },
-      context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' },
-    },
-  )
+  let people = 0
+  const joins = () =>
+    addUser(
+      hub,
+      'account.user.create',
+      {
+        email: `ada${++people}@example.com`,
+        name: 'Ada',
+        password,
+        role: 'owner',
+        workspaceId: acme.workspaceId,
+        isOperator: false,
+      },
+      {
+        actor: { type: 'operator', id: 'cli', name: 'cli', hint: null },
+        context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' },
+      },
+    )
+  const signsIn = async () => {
+    const answer = await stranger.call('POST', '/v1/sessions', { email: `ada${people}@example.com`, password })
+    return answer.headers.get('set-cookie')?.split(';')[0]
+  }
+  await joins()
   let cookie = ''
   const again = async () => {
-    const answer = await stranger.call('POST', '/v1/sessions', { email: 'ada@example.com', password })
-    cookie = answer.headers.get('set-cookie')!.split(';')[0]!
+    let signed = await signsIn()
+    if (!signed) {
+      // A request that was made up sent her away: another takes her place.
+      await joins()
+      signed = await signsIn()
+    }
+    cookie = signed!
   }
   await again()
   return {
