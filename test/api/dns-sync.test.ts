@@ -195,6 +195,11 @@ describe('what is brought to a provider', () => {
     expect(record.sync.targets[0].detail).toContain('no such luck')
     expect((await kept.records('?synced=false')).map(one => one.name)).toEqual(['new'])
     expect(await w.audited()).toContain('dns.zone.sync failure')
+    await w.pass(5 * minute)
+    await readDueTargets(w.hub)
+    await w.settle()
+    expect(await w.audited()).toEqual([])
+    expect((await kept.records('?state=error')).length).toBe(1)
     double.trouble = () => null
     await w.pass(5 * minute)
     await readDueTargets(w.hub)

@@ -12,7 +12,7 @@ import { adoptable, adoptObserved } from './adopt-observed'
 import type { Results } from './apply-ops'
 import { blockZone } from './block-zone'
 import { ClaimLost, claimMs, holdClaim, type Claimed } from './claim-target'
-import { changedByOthers, evaluate, type Evaluated } from './evaluate'
+import { changedByOthers, evaluate, type Evaluated, type Known } from './evaluate'
 import { externalEvent } from './external-change'
 import { readingOf } from './first-reading'
 import { blocksOf, type BlockCode, type BlockReason } from './guards'
@@ -118,7 +118,7 @@ export async function settle(
       .where(eq(dnsZoneTargets.id, target.id))
     return {
       result: { ops, blocked, isStale },
-      audits: after ? [syncAudit(zone, claimed, countsOf(after.ops, after.results))] : [],
+      audits: after && isNews(after, known) ? [syncAudit(zone, claimed, countsOf(after.ops, after.results))] : [],
       events,
       wakes: adopted?.wakes ?? [],
       jobs: (adopted?.jobs ?? []).filter(() => zone.targetCount > 1),
@@ -126,6 +126,10 @@ export async function settle(
     }
   })
 }
+
+/** What fails again and again is in the log once. */
+const isNews = ({ ops, results }: { ops: readonly Op[]; results: Results }, known: ReadonlyMap<string, Known>): boolean =>
+  ops.some(op => results.get(rrsetKey(op))?.outcome === 'done' || known.get(rrsetKey(op))?.state !== 'error')
 
 /** A step that was refused, or whose answer was lost, has failed as long as its rrset waits. */
 function failedStep(one: Evaluated['stands'][number], results: Results): void {
