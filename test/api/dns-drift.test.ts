@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { CloudflareDouble } from '../support/cloudflare'
 import { keptZone } from '../support/kept-zones'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
@@ -187,4 +188,50 @@ describe('what somebody else changes at a provider', () => {
     await w.settle()
     expect(kept.there().some(one => one.startsWith('_acme-challenge.'))).toBe(false)
   })
+})
+
+test('at Cloudflare, what stands before a server is taken over, changed, told and put back', async () => {
+  const cloudflare = await new CloudflareDouble().start()
+  try {
+    const there = cloudflare.zone('example.com')
+    there.post({ type: 'A', name: 'www.example.com', content: '192.0.2.1', ttl: 1, proxied: true })
+    there.post({ type: 'TXT', name: 'example.com', content: `"v=spf1 ${'ip4:192.0.2.1 '.repeat(25)}-all"`, ttl: 300 })
+    const w = await world()
+    const settings = { api_token: cloudflare.token, base_url: cloudflare.url }
+    const provider = await w.acme.call('POST', '/v1/dns/providers', { kind: 'cloudflare', name: 'Cloudflare', settings })
+    const { id } = (await w.acme.call('POST', '/v1/dns/zones', { name: 'example.com', provider_id: provider.body.id })).body
+    const path = `/v1/dns/zones/${id}`
+    const shown = async () => (await w.acme.call('GET', path)).body
+    await w.settle()
+    expect((await shown()).sync).toMatchObject({ state: 'unmanaged', targets: [{ error: null }] })
+    expect((await w.acme.call('POST', `${path}/adopt`, { all: true })).body).toMatchObject({ created: 2 })
+    await w.settle()
+    expect((await shown()).synced).toBe(true)
+    const [www] = (await w.acme.call('GET', `${path}/records?name=www`)).body.data
+    expect(www).toMatchObject({ content: '192.0.2.1', options: { proxied: true }, synced: true })
+
+    await w.acme.call('PATCH', `/v1/dns/records/${www.id}`, { ttl: 300, options: { proxied: false } })
+    await w.settle()
+    const row = () => there.rows.find(one => one.type === 'A')! as any
+    expect([row().proxied, row().ttl, (await shown()).synced]).toEqual([false, 300, true])
+
+    there.patch(row().id, { proxied: true, ttl: 1 })
+    await w.acme.call('POST', `${path}/refresh`, {})
+    await w.settle()
+    expect((await w.acme.call('GET', `${path}/drift`)).body.rrsets).toMatchObject([
+      {
+        name: 'www',
+        state: 'drifted',
+        kind: 'changed',
+        desired: { ttl: 300, options: { proxied: false } },
+        observed: { ttl: 1, options: { proxied: true } },
+      },
+    ])
+    const plan = (await w.acme.call('POST', `${path}/plan`, { enforce: 'all' })).body
+    await w.acme.call('POST', `${path}/apply`, { plan_id: plan.id, hash: plan.hash })
+    await w.settle()
+    expect([row().proxied, row().ttl, (await shown()).synced]).toEqual([false, 300, true])
+  } finally {
+    cloudflare.stop()
+  }
 })

@@ -4,6 +4,7 @@ import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
 import { rdataOfText } from '../../../core/dns/rdata'
 import { valueOfRdata } from '../record-values'
+import { proxiableTypes } from '../providers/provider'
 import type { WantedRrset } from '../rrset-rules'
 import { byItself, changeZone, type ZoneChanged } from '../zone-changes'
 import type { ZoneRow } from '../zone-rows'
@@ -59,7 +60,7 @@ export function wantedAsObserved(
     type: one.type,
     ttl: one.observedTtl ?? 0,
     comment: null,
-    ...(proxied === '1' && { options: { proxied: true } }),
+    ...(proxied && proxiableTypes.has(one.type) && { options: { proxied: proxied === '1' } }),
     values: (one.observedValues ?? []).map(text => ({
       ...valueOfRdata(one.type, rdataOfText(one.type, text, null)),
       ...keptAs(ids.get(foundKey(one, text))),
