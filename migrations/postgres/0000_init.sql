@@ -744,6 +744,50 @@ CREATE TABLE "dns_templates" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_secondaries" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"address" text collate "C" NOT NULL,
+	"port" bigint NOT NULL,
+	"key_id" text collate "C",
+	"notified_at" bigint,
+	"answered_at" bigint,
+	"problem" text collate "C",
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_serving" (
+	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
+	"transfer_key_ids" text,
+	"catalog_enabled" boolean NOT NULL,
+	"catalog_name" text collate "C" NOT NULL,
+	"catalog_key_id" text collate "C",
+	"catalog_serial" bigint NOT NULL,
+	"version" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_transfers" (
+	"workspace_id" text collate "C" NOT NULL,
+	"zone" text collate "C" NOT NULL,
+	"address" text collate "C" NOT NULL,
+	"key_id" text collate "C" NOT NULL,
+	"serial" bigint NOT NULL,
+	"how" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "dns_transfers_workspace_id_zone_address_pk" PRIMARY KEY("workspace_id","zone","address")
+);
+--> statement-breakpoint
+CREATE TABLE "dns_tsig_keys" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"algorithm" text collate "C" NOT NULL,
+	"secret_sealed" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "data_key_uses" ADD CONSTRAINT "data_key_uses_key_id_data_keys_id_fk" FOREIGN KEY ("key_id") REFERENCES "public"."data_keys"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."tokens"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -779,6 +823,10 @@ ALTER TABLE "dns_template_bindings" ADD CONSTRAINT "dns_template_bindings_zone_i
 ALTER TABLE "dns_template_rrsets" ADD CONSTRAINT "dns_template_rrsets_binding_id_dns_template_bindings_id_fk" FOREIGN KEY ("binding_id") REFERENCES "public"."dns_template_bindings"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_template_versions" ADD CONSTRAINT "dns_template_versions_template_id_dns_templates_id_fk" FOREIGN KEY ("template_id") REFERENCES "public"."dns_templates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_templates" ADD CONSTRAINT "dns_templates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_secondaries" ADD CONSTRAINT "dns_secondaries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_serving" ADD CONSTRAINT "dns_serving_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_transfers" ADD CONSTRAINT "dns_transfers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_tsig_keys" ADD CONSTRAINT "dns_tsig_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_chain" ON "audit_checkpoints" USING btree ("chain","number");--> statement-breakpoint
 CREATE INDEX "audit_checkpoints_kind" ON "audit_checkpoints" USING btree ("chain","kind","seq");--> statement-breakpoint
 CREATE UNIQUE INDEX "audit_entries_chain" ON "audit_entries" USING btree ("workspace_id","seq");--> statement-breakpoint
@@ -876,4 +924,9 @@ CREATE INDEX "dns_template_bindings_template" ON "dns_template_bindings" USING b
 CREATE INDEX "dns_template_bindings_zone" ON "dns_template_bindings" USING btree ("zone_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_template_bindings_linked" ON "dns_template_bindings" USING btree ("template_id","zone_id","host") WHERE "dns_template_bindings"."mode" = 'linked';--> statement-breakpoint
 CREATE INDEX "dns_template_rrsets_name" ON "dns_template_rrsets" USING btree ("zone_id","name");--> statement-breakpoint
-CREATE INDEX "dns_templates_workspace" ON "dns_templates" USING btree ("workspace_id","id");
+CREATE INDEX "dns_templates_workspace" ON "dns_templates" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "dns_secondaries_workspace" ON "dns_secondaries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_serving_catalog" ON "dns_serving" USING btree ("catalog_name");--> statement-breakpoint
+CREATE INDEX "dns_transfers_at" ON "dns_transfers" USING btree ("at");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_tsig_keys_name" ON "dns_tsig_keys" USING btree ("name");--> statement-breakpoint
+CREATE INDEX "dns_tsig_keys_workspace" ON "dns_tsig_keys" USING btree ("workspace_id","id");

@@ -876,4 +876,57 @@ CREATE TABLE `dns_templates` (
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `dns_templates_workspace` ON `dns_templates` (`workspace_id`,`id`);
+CREATE INDEX `dns_templates_workspace` ON `dns_templates` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_secondaries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`address` text NOT NULL,
+	`port` integer NOT NULL,
+	`key_id` text,
+	`notified_at` integer,
+	`answered_at` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_secondaries_workspace` ON `dns_secondaries` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_serving` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`transfer_key_ids` text,
+	`catalog_enabled` integer NOT NULL,
+	`catalog_name` text NOT NULL,
+	`catalog_key_id` text,
+	`catalog_serial` integer NOT NULL,
+	`version` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_serving_catalog` ON `dns_serving` (`catalog_name`);--> statement-breakpoint
+CREATE TABLE `dns_transfers` (
+	`workspace_id` text NOT NULL,
+	`zone` text NOT NULL,
+	`address` text NOT NULL,
+	`key_id` text NOT NULL,
+	`serial` integer NOT NULL,
+	`how` text NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`workspace_id`, `zone`, `address`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_transfers_at` ON `dns_transfers` (`at`);--> statement-breakpoint
+CREATE TABLE `dns_tsig_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`algorithm` text NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_tsig_keys_name` ON `dns_tsig_keys` (`name`);--> statement-breakpoint
+CREATE INDEX `dns_tsig_keys_workspace` ON `dns_tsig_keys` (`workspace_id`,`id`);

@@ -8,6 +8,9 @@ export const tallies = {
   dns_answers: 'Answers of the built-in name server, by code.',
   dns_held_back:
     'Queries the built-in name server did not answer in full: truncated or dropped by the rate limit, or ignored as no query.',
+  dns_transfers: 'Zone transfers of the built-in name server, by what came of them.',
+  dns_notifies: 'Messages that told secondaries of a change, by what came of them.',
+  dns_notifies_received: 'Messages that told the built-in name server of a change elsewhere, by what came of them.',
 } as const
 
 export type TallyName = keyof typeof tallies

@@ -10,6 +10,7 @@ import dnsSync from './dns-sync.md' with { type: 'text' }
 import dnsHistory from './dns-history.md' with { type: 'text' }
 import dnsTemplates from './dns-templates.md' with { type: 'text' }
 import dnsProviders from './dns-providers.md' with { type: 'text' }
+import dnsSecondaries from './dns-secondaries.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
@@ -47,6 +48,7 @@ export const pages: readonly Page[] = [
   page('dns-history', dnsHistory),
   page('dns-templates', dnsTemplates),
   page('dns-providers', dnsProviders),
+  page('dns-secondaries', dnsSecondaries),
   page('heartbeats', heartbeats),
   page('webhooks', webhooks),
   page('notices', notices),

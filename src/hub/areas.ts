@@ -12,6 +12,7 @@ import { dnsProviderRoutes } from '../features/dns/provider-routes'
 import { dnsRoutes } from '../features/dns/routes'
 import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
+import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
@@ -35,6 +36,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsHistoryRoutes,
   dnsTemplateRoutes,
   dnsProviderRoutes,
+  transferRoutes,
   heartbeatRoutes,
   webhookRoutes,
   eventRoutes,

@@ -1,6 +1,7 @@
 import type { JobKind } from '../core/jobs/job'
 import { compareLimitsJob } from '../features/limits/excess'
 import { clearZoneJob } from '../features/dns/clear-zone'
+import { notifyJob } from '../features/dns/transfers/notify'
 import { streamJob } from '../features/audit/stream-deliver'
 import { checkProviderJob } from '../features/dns/provider-check'
 import { actionJob } from '../features/actions/run'
@@ -26,6 +27,7 @@ export const jobKinds: readonly JobKind[] = [
   resolveAliasJob,
   clearZoneJob,
   checkProviderJob,
+  notifyJob,
   actionJob(recoverAction),
   actionJob(applyAction),
   actionJob(rolloutAction),

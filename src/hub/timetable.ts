@@ -16,7 +16,8 @@ import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { watchExcesses } from '../features/limits/excess'
 import { expireRecords } from '../features/dns/expiry'
-import { readChangedZones } from '../features/dns/name-server'
+import { readChangedZones, writeTransfers } from '../features/dns/name-server'
+import { pruneTransfers } from '../features/dns/transfers/transfer-log'
 import { pruneHistory } from '../features/dns/history/retention'
 import { prunePlans } from '../features/dns/sync/plans'
 import { readDueTargets } from '../features/dns/sync/sync-zone'
@@ -44,6 +45,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     },
     { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
     { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
+    { name: 'write-transfers', pattern: '* * * * * *', run: () => writeTransfers(hub) },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
@@ -62,6 +64,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
+    { name: 'prune-transfers', pattern: '0 22 * * * *', run: () => pruneTransfers(hub) },
     { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },
   ]

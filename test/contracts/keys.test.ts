@@ -35,6 +35,7 @@ async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const stream = await w.acme.call('POST', '/v1/audit-streams', { name: 'stream', url: 'http://127.0.0.1:9/', active: false })
   await w.acme.call('POST', `/v1/audit-streams/${stream.body.id}/secret/rotate`, {})
   const settings = { url: 'http://127.0.0.1:9/', api_key: 'a-key' }
+  await w.acme.call('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'ns2' })
   await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
@@ -158,10 +159,10 @@ test('a rotation of data keys seals every value anew and deletes the keys before
   const { beat, key } = await sealSome(w)
   const before = await countByKey(w.hub.read)
   const plan = await dataRotation(w.hub)
-  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 9, keys: 2 })
+  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 10, keys: 2 })
   expect(await countByKey(w.hub.read)).toEqual(before)
   const done = await rotateData(w.hub, { by, graceMs: 0, tell: silent })
-  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 9, keys: 2 })
+  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 10, keys: 2 })
   const after = await countByKey(w.hub.read)
   expect([...after.keys()].filter(id => before.has(id))).toEqual([])
   expect((await w.hub.read.select().from(dataKeys)).map(row => row.id).sort()).toEqual(['dek_instance', ...after.keys()].sort())
@@ -195,7 +196,7 @@ test('what does not open is told of by its place, and its key is kept', async ()
   expect(found.failures).toEqual([
     expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The sealed value does not open`),
   ])
-  expect(found.values).toBe(8)
+  expect(found.values).toBe(9)
   expect(await w.audited()).toContain('account.secrets.verify failure')
   await expect(rotateData(w.hub, { by, graceMs: 0, tell: silent })).rejects.toBeInstanceOf(NotOpened)
   const keyId = row!.uuidSealed.split('.')[1]!

@@ -298,4 +298,28 @@ export const dnsActions = [
     changes: { of: 'dns.provider.update' },
     example: { before: { state: 'failing' }, after: { state: 'ok' } },
   }),
+  auditAction({
+    action: 'dns.tsig_key.create',
+    number: 'DN070',
+    description: 'A TSIG key was made.',
+    targets: ['tsig_key'],
+    changes: 'answer',
+    example: { before: {}, after: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' } },
+  }),
+  auditAction({
+    action: 'dns.tsig_key.delete',
+    number: 'DN071',
+    description: 'A TSIG key was deleted: nobody can sign with it any more.',
+    targets: ['tsig_key'],
+    changes: { of: 'dns.tsig_key.create' },
+    example: { before: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' }, after: {} },
+  }),
+  auditAction({
+    action: 'dns.builtin.update',
+    number: 'DN072',
+    description: 'It was edited to whom the built-in name server gives the zones of the workspace.',
+    targets: ['dns_provider'],
+    changes: 'answer',
+    example: { before: { transfer_key_ids: null }, after: { transfer_key_ids: [] } },
+  }),
 ] as const

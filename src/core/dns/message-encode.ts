@@ -15,6 +15,8 @@ export const UDP_MAX_PLAIN = 512
 export interface Limits {
   /** Octets; 65535 when left out. */
   limit?: number
+  /** Octets after which a transfer goes on in another message, though a longer record may have all of one to itself. */
+  aim?: number
   /** Octets kept free for the signature that is to follow, `tsigLength` of its key. */
   reserve?: number
 }
@@ -61,9 +63,10 @@ export function encodeMessage(message: Message, { limit = MESSAGE_MAX, reserve =
 export function* encodeTransfer(
   first: Message,
   answers: Iterable<ResourceRecord>,
-  { limit = MESSAGE_MAX, reserve = 0 }: Limits = {},
+  { limit = MESSAGE_MAX, aim = limit, reserve = 0 }: Limits = {},
 ): Generator<Uint8Array> {
   const room = Math.min(limit, MESSAGE_MAX) - reserve
+  const wanted = Math.min(aim - reserve, room)
   let writer: WireWriter | null = null
   let count = 0
   let question = first.question
@@ -83,7 +86,7 @@ export function* encodeTransfer(
     let current: WireWriter = writer ?? begin()
     let start = current.offset
     writeRecord(current, answer)
-    if (current.offset > room && count > 0) {
+    if (current.offset > wanted && count > 0) {
       current.rewind(start)
       yield end(current)
       current = begin()

@@ -16,6 +16,7 @@ export const changesCounter = 'dns.zones'
 /** A zone as it is served. Names are absolute with the dot, in lower case. */
 export interface PublishedZone {
   id: string
+  workspaceId: string
   name: string
   serial: number
   /** The SOA record with its serial; negative answers live for `minimum` seconds at most (RFC 2308 section 3). */
@@ -40,6 +41,15 @@ export async function listPublishedZones(read: Reader): Promise<{ id: string; na
     .where(and(eq(dnsZones.status, 'active'), eq(dnsZones.isServed, true)))
     .orderBy(asc(dnsZones.id))
   return rows.map(row => ({ ...row, name: originOf(row.name) }))
+}
+
+/** A zone by its name, with the dot at the end and in any case; null when there is none. */
+export async function findZone(read: Reader, name: string): Promise<{ id: string } | null> {
+  const [row] = await read
+    .select({ id: dnsZones.id })
+    .from(dnsZones)
+    .where(eq(dnsZones.name, name.toLowerCase().slice(0, -1)))
+  return row ?? null
 }
 
 /**
@@ -184,6 +194,7 @@ async function readInOne(read: Reader, zoneId: string): Promise<{ zone: Zone; pu
 
 const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
   id: zone.id,
+  workspaceId: zone.workspaceId,
   name: originOf(zone.name),
   serial: zone.serial,
   soa: { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum },

@@ -1,21 +1,23 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
-import { jobContext, nextNumber, systemActor, type EventDraft } from '../../core/change'
+import { jobContext, systemActor, type EventDraft } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { insertRows } from '../../core/db/insert-rows'
 import type { Tx } from '../../core/db/transaction'
+import { nextSerial } from '../../core/dns/serial'
 import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/queue'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
 import { resolveAlias } from './aliases/queue'
 import { changedEvent, type RecordChange } from './changed-event'
 import { enterChange, type Entered } from './history/journal'
-import { changesCounter, zonesTopic } from './publish'
+import { zonesTopic } from './publish'
 import { markPending } from './sync/mark-pending'
 import { lockedProblem, memberProblems } from './rrset-members'
 import { broken, rrsetProblems, type WantedRrset } from './rrset-rules'
-import { dnsRecordMarks, dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones, type RecordSource } from './tables'
+import { dnsRecordMarks, dnsRecords, dnsRrsets, dnsZones, type RecordSource } from './tables'
+import { tellServers } from './transfers/tell-servers'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { rowsAtOnce, rrsetKey, rrsetsAt, type RrsetRow, type ZoneRow } from './zone-rows'
+import { pieces, rrsetKey, rrsetsAt, type RrsetRow, type ZoneRow } from './zone-rows'
 import { stepsOf, type Steps } from './zone-steps'
 import { noteEdits } from './templates/note-edits'
 
@@ -112,20 +114,24 @@ export async function changeZone(
   )
   await enterChange(tx, ctx, { before: zone, after }, by, steps)
   if (!isServed) return { zone: after, changes: [], events: [], wakes: [], jobs: [], unchanged: false }
-  await tellServers(tx, zone, after.status === zone.status ? steps.changes : null)
-  const jobs = await markPending(tx, after, steps.changes, now)
+  const told = await tellServers(tx, ctx.hub, after, {
+    changed: after.status === zone.status ? steps.changes : null,
+    isServedAnew: zone.version === 0 || after.status !== zone.status,
+  })
+  const pending = await markPending(tx, after, steps.changes, now)
   return {
     zone: after,
     changes: steps.changes,
     events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
     wakes: [zonesTopic],
-    jobs: [...jobs, ...steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : []))],
+    jobs: [
+      ...told,
+      ...pending,
+      ...steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : [])),
+    ],
     unchanged: false,
   }
 }
-
-/** The serial after the next change: 32 bits that go round, past 0 (RFC 1982). */
-export const nextSerial = (serial: number): number => (serial >= 0xffff_ffff ? 1 : serial + 1)
 
 /** A plan that was held back is not that of the zone as it is now. */
 const unblocked = ({ changes }: Steps): ZoneEdit => (changes.length > 0 ? { blockedPlanId: null } : {})
@@ -137,40 +143,6 @@ async function moved(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: numb
     .where(eq(dnsZones.id, zone.id))
     .returning()
   return after!
-}
-
-// Reading as many rrsets one by one takes as long as reading a zone.
-const toldOneByOne = 1000
-
-/**
- * Numbers a change of what is served, in the order of commits.
- * @param changed the names and types that changed, or null when the whole zone is to be read again
- */
-export async function tellServers(
-  tx: Tx,
-  zone: { id: string; name: string },
-  changed: readonly { name: string; type: string }[] | null,
-): Promise<void> {
-  const number = await nextNumber(tx, changesCounter)
-  const rrsets = [...new Map(changed?.map(one => [rrsetKey(one), one])).values()]
-  const whole = changed === null || rrsets.length > toldOneByOne
-  await tx
-    .insert(dnsZoneChanges)
-    .values({ zoneId: zone.id, number, name: zone.name, wholeNumber: number })
-    .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number, ...(whole && { wholeNumber: number }) } })
-  if (whole) {
-    // What they tell is in what is read now.
-    await tx.delete(dnsRrsetChanges).where(eq(dnsRrsetChanges.zoneId, zone.id))
-    return
-  }
-  for (const some of pieces(rrsets))
-    await tx
-      .insert(dnsRrsetChanges)
-      .values(some.map(({ name, type }) => ({ zoneId: zone.id, name, type, number })))
-      .onConflictDoUpdate({
-        target: [dnsRrsetChanges.zoneId, dnsRrsetChanges.name, dnsRrsetChanges.type],
-        set: { number },
-      })
 }
 
 /** Removals go first, so that a value may move from one record to another. */
@@ -223,10 +195,6 @@ const settable = ({ ttl, options, comment, locked, tags, expiresAt }: RrsetRow) 
   tags,
   expiresAt,
 })
-
-function* pieces<T>(list: readonly T[]): Generator<T[]> {
-  for (let at = 0; at < list.length; at += rowsAtOnce) yield list.slice(at, at + rowsAtOnce)
-}
 
 const mostProblems = 20
 

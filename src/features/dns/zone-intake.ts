@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
+import { isAhead, nextSerial } from '../../core/dns/serial'
 import { requireMatch } from '../../core/if-match'
 import { Line, Words } from '../../core/shapes'
 import { importModes, type ZoneImported } from './record-shapes'
@@ -12,7 +13,7 @@ import { allowing } from './sync/allowing'
 import type { BlockCode } from './sync/guards'
 import { editsOf } from './sync/zone-edits'
 import { dnsRecords, dnsRrsets } from './tables'
-import { changeZone, nextSerial, type ZoneEdit } from './zone-changes'
+import { changeZone, type ZoneEdit } from './zone-changes'
 import { withinZone } from './zone-names'
 import { rrsetKey, zoneHeld, type ZoneRow } from './zone-rows'
 import { zoneTarget } from './zones'
@@ -153,6 +154,3 @@ function editOf(zone: ZoneRow, { serial, ...given }: ReadMembers): ZoneEdit | un
   // A serial that steps back would keep secondaries from asking again.
   return { ...given, serial: serial !== undefined && isAhead(serial, zone.serial) ? serial : nextSerial(zone.serial) }
 }
-
-/** Serial number arithmetic (RFC 1982 section 3.2). */
-const isAhead = (serial: number, of: number): boolean => serial !== of && (serial - of) >>> 0 < 0x8000_0000

@@ -12,7 +12,7 @@ function zoneOf(text: string): PublishedZone {
     rrsets.set(`${name} ${type}`, { ...rrset, rdata: [...rrset.rdata, rdata] })
   }
   const soa = { ttl: 3600, rdata: new Uint8Array(), minimum: 300 }
-  return { id: 'zone_1', name: 'example.com.', serial: 1, soa, rrsets: [...rrsets.values()] }
+  return { id: 'zone_1', workspaceId: 'ws_1', name: 'example.com.', serial: 1, soa, rrsets: [...rrsets.values()] }
 }
 
 const found = (text: string) => lintZone(zoneOf(text)).map(one => `${one.rule} ${one.name} ${one.type}`)

@@ -53,3 +53,8 @@ export const rrsetKey = (of: { name: string; type: string }): string => `${of.na
 
 /** Rows that one statement reads or writes: an engine takes so many values at a time. */
 export const rowsAtOnce = 500
+
+/** A list in pieces of so many. */
+export function* pieces<T>(list: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < list.length; at += rowsAtOnce) yield list.slice(at, at + rowsAtOnce)
+}

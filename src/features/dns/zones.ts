@@ -22,7 +22,8 @@ import { addTarget } from './sync/new-target'
 import { syncJobFor } from './sync/sync-jobs'
 import { dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
 import { zoneView, zoneViews } from './views'
-import { changeZone, tellServers } from './zone-changes'
+import { tellServers } from './transfers/tell-servers'
+import { changeZone } from './zone-changes'
 import { zoneHeld, type ZoneRow } from './zone-rows'
 import { unicodeOf, zoneNameOf } from './zone-names'
 import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './zone-shapes'
@@ -178,13 +179,13 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       after: null,
     }))
     await tx.delete(dnsZones).where(eq(dnsZones.id, id))
-    await tellServers(tx, row, null)
+    const told = await tellServers(tx, ctx.hub, row, { changed: null, isServedAnew: true })
     return {
       result: undefined,
       target: zoneTarget(row),
       before,
       events: row.recordCount > 0 ? [changedEvent(ctx, row, originOfCaller(ctx), changes, row.recordCount)] : [],
-      jobs: [clearZone(id), ...(ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })])],
+      jobs: [...told, clearZone(id), ...(ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })])],
       wakes: [zonesTopic],
     }
   })

@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/provider-tables'
+import { dnsTsigKeys } from '../../features/dns/transfers/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { webhookEndpoints } from '../../features/webhooks/tables'
 
@@ -30,6 +31,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(auditStreams, 'secretSealed', auditStreams.id),
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
+  sealed(dnsTsigKeys, 'secretSealed', dnsTsigKeys.id),
 ]
 
 function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(

@@ -4,6 +4,7 @@ import { workspaces } from '../../../access/tables'
 import type { Recorded } from '../../../core/change'
 import { locking } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
+import { nextSerial } from '../../../core/dns/serial'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
 import { parseAddress } from '../../../core/net/address'
@@ -12,7 +13,7 @@ import { systemResolvers } from '../../../core/net/resolvers'
 import { zonesTopic } from '../publish'
 import { markPending } from '../sync/mark-pending'
 import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
-import { nextSerial, tellServers } from '../zone-changes'
+import { tellServers } from '../transfers/tell-servers'
 import { lookUp, type Family, type Found } from './look-up'
 import { follow } from './own-zones'
 import { resolveAlias, resolveAliasKind } from './queue'
@@ -130,9 +131,9 @@ async function keep(tx: Tx, hub: Hub, alias: Alias, found: Families): Promise<Re
       .set({ serial: nextSerial(zone.serial) })
       .where(eq(dnsZones.id, zone.id))
   const changed = (['A', 'AAAA'] as const).map(type => ({ name: alias.name, type }))
-  await tellServers(tx, zone, changed)
+  const telling = await tellServers(tx, hub, zone, { changed, isServedAnew: false })
   const syncing = await markPending(tx, zone, changed, now)
-  return { result: undefined, jobs: [next, ...syncing], wakes: [zonesTopic] }
+  return { result: undefined, jobs: [...telling, next, ...syncing], wakes: [zonesTopic] }
 }
 
 const waitMs = (failures: number, ttls: number[]): number =>

@@ -2,11 +2,12 @@ import { OPT_CODE, UDP_SIZE } from '../../../core/dns/edns'
 import { CLASS, OPCODE, RCODE } from '../../../core/dns/message'
 import { UDP_MAX_PLAIN } from '../../../core/dns/message-encode'
 import { refuseTsig, TSIG_ERROR } from '../../../core/dns/tsig'
+import { TSIG_CODE } from '../../../core/dns/tsig-record'
 import { AnswerWriter } from './answer-writer'
 import type { NameKey } from './name-key'
 import { readExtras, readQuestion, type Extras, type Question } from './query'
 import { resolve } from './resolve'
-import type { ZoneSet } from './zone-index'
+import { TYPE, type ZoneSet } from './zone-index'
 
 /** How a query came: by TCP an answer may have 65535 octets. */
 export type Transport = 'udp' | 'tcp'
@@ -24,23 +25,43 @@ interface Stored {
 const QR = 0x80
 const AA = 0x04
 const TC = 0x02
-const RD = 0x01
+const OPCODE_RD = 0x79
 const OPT_OCTETS = 11
 // So many answers are kept ready, and so many octets of them; what is asked after that begins anew.
 const STORED_MAX = 65_536
 const STORED_OCTETS_MAX = 16 * 1024 * 1024
 
+/** A message that was understood. */
+export interface Asked {
+  query: Uint8Array
+  question: Question
+  extras: Extras
+  transport: Transport
+  /** The address it came from; empty where that does not matter. */
+  peer: string
+}
+
+/** What needs a key, or more than a step: an `L` is an answer that comes later, or one of several messages. */
+export interface Keyed<L> {
+  /** A query with a signature. */
+  signed(asked: Asked): Uint8Array | L
+  /** A message that tells of a change elsewhere (RFC 1996). */
+  notified(asked: Asked): Uint8Array | L
+}
+
 /**
  * Answers queries about the zones of one set. Answers about names that exist are kept as they are on the wire, until
  * `forget` is called because a zone has changed.
  */
-export class Answerer {
+export class Answerer<L = never> {
   readonly #zones: ZoneSet
   readonly #writer = new AnswerWriter()
   readonly #stored = new Map<string, Stored>()
   #storedOctets = 0
   /** False until all zones are there: what is asked before may be of one that is not, and nobody must learn that it is refused. */
   complete = true
+  /** Without it no key is known, and nothing is taken in. */
+  keyed: Keyed<L> | null = null
 
   constructor(
     zones: ZoneSet,
@@ -58,25 +79,60 @@ export class Answerer {
 
   /**
    * The answer to a message, or null when it gets none: it is too short to have a header, or is itself an answer.
-   * Never throws, whatever it is given.
+   * Never throws, whatever it is given. What is not a query is sorted out here by its opcode: UPDATE (RFC 2136), as everything
+   * that nobody takes in, is answered NOTIMP.
    * @returns octets that stay as they are until the next call
    */
-  answer(query: Uint8Array, transport: Transport): Uint8Array | null {
+  answer(query: Uint8Array, transport: Transport, peer = ''): Uint8Array | L | null {
     if (query.length < 12 || (query[2]! & QR) !== 0) return null
-    if (((query[2]! >> 3) & 15) !== OPCODE.QUERY) return this.#header(query, RCODE.NOTIMP)
+    const opcode = (query[2]! >> 3) & 15
+    if (opcode !== OPCODE.QUERY && (opcode !== OPCODE.NOTIFY || !this.keyed)) return this.#header(query, RCODE.NOTIMP)
     if (query[4] !== 0 || query[5] !== 1) return this.#header(query, RCODE.FORMERR)
     const question = readQuestion(query)
     const extras = question && readExtras(query, question.end)
     if (!question || !extras) return this.#header(query, RCODE.FORMERR)
-    if (extras.version > 0) return this.#empty(query, question, extras, RCODE.BADVERS)
+    const asked = { query, question, extras, transport, peer }
+    if (extras.version > 0) return this.empty(asked, RCODE.BADVERS)
+    if (opcode === OPCODE.NOTIFY) return this.keyed!.notified(asked)
     if (extras.tsig) {
-      // No key is known here, so whoever signs is told that (RFC 8945 5.2.1).
-      const refused = this.#empty(query, question, extras, RCODE.NOTAUTH)
-      return refuseTsig(refused, extras.tsig, TSIG_ERROR.BADKEY)
+      // Where no key is known, whoever signs is told that (RFC 8945 5.2.1).
+      return this.keyed?.signed(asked) ?? refuseTsig(this.empty(asked, RCODE.NOTAUTH), extras.tsig, TSIG_ERROR.BADKEY)
     }
-    const refusal = this.complete ? refusalOf(question) : RCODE.SERVFAIL
-    if (refusal !== RCODE.NOERROR) return this.#empty(query, question, extras, refusal)
-    return this.#resolved(query, question, extras, limitOf(extras, transport))
+    const refusal = this.refusalOf(question)
+    return refusal === RCODE.NOERROR ? this.resolved(asked, 0) : this.empty(asked, refusal)
+  }
+
+  /** Why a question is not looked up at all, or NOERROR: its class or its type is none of zones (RFC 6895 3.1, 3.2). */
+  refusalOf({ type, class: classOf }: Question): number {
+    if (!this.complete) return RCODE.SERVFAIL
+    if (classOf !== CLASS.IN) return classOf === 0 || classOf === CLASS.NONE ? RCODE.FORMERR : RCODE.REFUSED
+    // Transfers are refused to whoever shows no key.
+    if (type === TYPE.IXFR || type === TYPE.AXFR) return RCODE.REFUSED
+    if (type === 0 || type === OPT_CODE || type === TSIG_CODE) return RCODE.FORMERR
+    return type >= 128 && type < 255 ? RCODE.NOTIMP : RCODE.NOERROR
+  }
+
+  /**
+   * The answer from a set of zones, without a signature.
+   * @param zones those of this answerer when left out
+   * @param reserve octets to be kept free for the signature
+   */
+  resolved({ query, question, extras, transport }: Asked, reserve: number, zones?: ZoneSet): Uint8Array {
+    const key = storedKey(question.key, question.type)
+    let stored = zones ? undefined : this.#stored.get(key)
+    const room = limitOf(extras, transport) - reserve - (extras.udpSize === null ? 0 : OPT_OCTETS)
+    let tc = 0
+    if (!stored || question.end + stored.tail.length > room) {
+      const made = this.#write(zones ?? this.#zones, query, question, room)
+      stored = made.stored
+      if (made.whole) {
+        if (made.exact && !zones) this.#store(key, stored)
+      } else tc = TC
+    }
+    const { bytes } = this.#writer
+    copyQuestion(bytes, query, question.end)
+    bytes.set(stored.tail, question.end)
+    return this.#finish(query, extras, question.end + stored.tail.length, stored.counts, stored.aa | tc, stored.rcode)
   }
 
   /** The answer that asks to come again by TCP. @param query one that `answer` has answered */
@@ -86,31 +142,18 @@ export class Answerer {
     const question = readQuestion(query)
     const extras = question && readExtras(query, question.end)
     if (!question || !extras) return this.#header(query, RCODE.FORMERR)
-    const answer = this.#empty(query, question, extras, RCODE.NOERROR)
+    const answer = this.empty({ query, question, extras }, RCODE.NOERROR)
     answer[2]! |= TC
     return answer
   }
 
-  #resolved(query: Uint8Array, question: Question, extras: Extras, limit: number): Uint8Array {
-    const key = storedKey(question.key, question.type)
-    let stored = this.#stored.get(key)
-    const room = limit - (extras.udpSize === null ? 0 : OPT_OCTETS)
-    let tc = 0
-    if (!stored || question.end + stored.tail.length > room) {
-      const made = this.#write(query, question, room)
-      stored = made.stored
-      if (made.whole) {
-        if (made.exact) this.#store(key, stored)
-      } else tc = TC
-    }
-    const { bytes } = this.#writer
-    copyQuestion(bytes, query, question.end)
-    bytes.set(stored.tail, question.end)
-    return this.#finish(query, extras, question.end + stored.tail.length, stored.counts, stored.aa | tc, stored.rcode)
-  }
-
-  #write(query: Uint8Array, { key, type, end }: Question, room: number): { stored: Stored; whole: boolean; exact: boolean } {
-    const found = resolve(this.#zones, { key, octets: query.subarray(12, end - 4) }, type)
+  #write(
+    zones: ZoneSet,
+    query: Uint8Array,
+    { key, type, end }: Question,
+    room: number,
+  ): { stored: Stored; whole: boolean; exact: boolean } {
+    const found = resolve(zones, { key, octets: query.subarray(12, end - 4) }, type)
     const writer = this.#writer
     writer.begin(key, end)
     const answer = writer.sets(found.answer, room)
@@ -136,10 +179,14 @@ export class Answerer {
     this.#storedOctets += stored.tail.length
   }
 
-  /** An answer with nothing but the question. */
-  #empty(query: Uint8Array, question: Question, extras: Extras, rcode: number): Uint8Array {
+  /** An answer with nothing but the question and the opcode; with AA if it is to have that. */
+  empty(
+    { query, question, extras }: Pick<Asked, 'query' | 'question' | 'extras'>,
+    rcode: number,
+    authoritative = false,
+  ): Uint8Array {
     copyQuestion(this.#writer.bytes, query, question.end)
-    return this.#finish(query, extras, question.end, [0, 0, 0], 0, rcode)
+    return this.#finish(query, extras, question.end, [0, 0, 0], authoritative ? AA : 0, rcode)
   }
 
   #finish(
@@ -154,7 +201,7 @@ export class Answerer {
     this.rcodes[rcode]!++
     bytes[0] = query[0]!
     bytes[1] = query[1]!
-    bytes[2] = QR | (query[2]! & RD) | bits
+    bytes[2] = QR | (query[2]! & OPCODE_RD) | bits
     bytes[3] = rcode & 15
     bytes[4] = 0
     bytes[5] = 1
@@ -191,7 +238,7 @@ export class Answerer {
     bytes.fill(0, 0, 12)
     bytes[0] = query[0]!
     bytes[1] = query[1]!
-    bytes[2] = QR | (query[2]! & 0x79)
+    bytes[2] = QR | (query[2]! & OPCODE_RD)
     bytes[3] = rcode
     return bytes.subarray(0, 12)
   }
@@ -206,13 +253,4 @@ const limitOf = ({ udpSize }: Extras, transport: Transport): number =>
 
 function copyQuestion(bytes: Uint8Array, query: Uint8Array, end: number): void {
   for (let at = 12; at < end; at++) bytes[at] = query[at]!
-}
-
-/** Why a question is not looked up at all: its class or its type is none of zones (RFC 6895 3.1, 3.2). */
-function refusalOf({ type, class: classOf }: Question): number {
-  if (classOf !== CLASS.IN) return classOf === 0 || classOf === CLASS.NONE ? RCODE.FORMERR : RCODE.REFUSED
-  // Transfers are refused to whoever shows no key.
-  if (type === 251 || type === 252) return RCODE.REFUSED
-  if (type === 0 || type === OPT_CODE || type === 250) return RCODE.FORMERR
-  return type >= 128 && type < 255 ? RCODE.NOTIMP : RCODE.NOERROR
 }

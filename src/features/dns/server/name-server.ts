@@ -1,8 +1,9 @@
 import type { Clock, Timer } from '../../../core/clock'
 import { BadSetting } from '../../../core/config'
 import type { Log } from '../../../core/log'
-import type { Counts, FromServer, ListenWish, ToServer } from './messages'
+import type { Counts, FromServer, HubAnswers, HubQuestion, ListenWish, ToServer, Transferred } from './messages'
 import type { ServedSet, ServedZone } from './served-zone'
+import type { TransferRights } from './transfer-keys'
 
 /** What the name server needs of whoever starts it. */
 export interface Surroundings {
@@ -11,6 +12,9 @@ export interface Surroundings {
   clock: Clock
   log: Log
   counted(counts: Counts): void
+  /** Answers what the thread cannot know; without it whole zones are sent, and no other server is listened to. */
+  answer?(question: HubQuestion): Promise<HubAnswers[HubQuestion['kind']]>
+  transferred?(transfer: Transferred): void
   /** Called when a thread begins that has no zones yet: at the start, and after one has died. */
   empty(): void
 }
@@ -25,6 +29,8 @@ export class NameServer {
   #thread: Worker | null = null
   #stopped = false
   #restart: Timer | null = null
+  #echo = 0
+  readonly #echoes = new Map<number, () => void>()
   /** Where it listens, once it does. */
   address: { host: string; port: number } | null = null
 
@@ -49,6 +55,7 @@ export class NameServer {
     }
     thread.addEventListener('close', () => {
       found.resolve({ kind: 'refused', code: '', reason: 'its thread ended' })
+      for (const resolve of this.#echoes.values()) resolve()
       if (this.#thread === thread && this.address) this.#died()
     })
     this.#post({ kind: 'listen', wish: { ...this.wish, host, port } })
@@ -63,14 +70,14 @@ export class NameServer {
   }
 
   /** Serves the zone as it is now. A long one is handed over piece by piece; nobody is answered from half of it. */
-  async put({ name, rrsets }: ServedZone): Promise<void> {
+  async put({ name, owner = '', hidden = false, rrsets }: ServedZone): Promise<void> {
     const thread = this.#thread
     // The SOA goes first: pieces without it are no zone, should the first get lost with a thread.
     const sorted = rrsets.toSorted((a, b) => Number(b.type === 'SOA') - Number(a.type === 'SOA'))
     for (let at = 0; ; at += setsAtOnce) {
       const last = at + setsAtOnce >= sorted.length
       if (thread !== this.#thread) return
-      this.#post({ kind: 'zone', name, rrsets: sorted.slice(at, at + setsAtOnce).map(withOwnOctets), last })
+      this.#post({ kind: 'zone', name, owner, hidden, rrsets: sorted.slice(at, at + setsAtOnce).map(withOwnOctets), last })
       if (last) return
       await new Promise(resolve => setImmediate(resolve))
     }
@@ -81,8 +88,25 @@ export class NameServer {
     this.#post({ kind: 'change', name, rrsets: rrsets.map(withOwnOctets) })
   }
 
-  remove(name: string): void {
-    this.#post({ kind: 'remove', name })
+  /** @param hidden whether it is a zone that only holders of its keys are told of */
+  remove(name: string, hidden = false): void {
+    this.#post({ kind: 'remove', name, hidden })
+  }
+
+  /** These are the keys from now on, and nobody else may transfer anything. */
+  grant(rights: TransferRights): void {
+    this.#post({ kind: 'rights', rights })
+  }
+
+  /** Resolves when the thread answers from all that was handed over before, or is gone. */
+  async settled(): Promise<void> {
+    if (!this.#thread) return
+    const id = ++this.#echo
+    await new Promise<void>(resolve => {
+      this.#echoes.set(id, resolve)
+      this.#post({ kind: 'echo', id })
+    })
+    this.#echoes.delete(id)
   }
 
   /** Every zone was put once: what is asked of no zone is refused from now on. */
@@ -113,8 +137,20 @@ export class NameServer {
 
   #hear(message: FromServer): void {
     if (message.kind === 'counted') this.around.counted(message.counts)
+    else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
+    else if (message.kind === 'asks') void this.#answer(message.id, message.question)
+    else if (message.kind === 'transferred') this.around.transferred?.(message.transfer)
     else if (message.kind === 'unfit')
       this.around.log.error({ zone: message.name, reason: message.reason }, 'a zone cannot be served')
+  }
+
+  async #answer(id: number, question: HubQuestion): Promise<void> {
+    try {
+      this.#post({ kind: 'answer', id, answer: await this.around.answer?.(question) })
+    } catch (error) {
+      this.#post({ kind: 'answer', id, answer: undefined })
+      this.around.log.warn({ err: error, zone: question.zone }, 'a question of the name server could not be answered')
+    }
   }
 
   #died(): void {

@@ -2,6 +2,10 @@
 export interface ServedZone {
   /** An absolute name. */
   name: string
+  /** Whose it is: their keys may transfer it. Without an owner nobody may. */
+  owner?: string
+  /** Told to holders of its keys alone, as catalog zones are (RFC 9432 7); to everybody else it is not there. */
+  hidden?: boolean
   /** Every RRset of the zone with its SOA. */
   rrsets: ServedSet[]
 }

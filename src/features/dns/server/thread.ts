@@ -1,10 +1,16 @@
+import { HubLine } from './hub-line'
 import { openListener, type DnsListener } from './listener'
-import type { FromServer, ToServer } from './messages'
+import type { FromServer, ToServer, Transferred } from './messages'
+import { TransferKeys } from './transfer-keys'
 import { ZoneIndex, ZoneSet } from './zone-index'
 
 const countedEachMs = 1000
 
-/** The thread of the name server: takes zones and tells counts by messages, and answers on its ports meanwhile. */
+/**
+ * The thread of the name server: takes zones and tells counts by messages, and answers on its ports meanwhile. What it is given is
+ * what it serves: records that only the server adds, as signing a zone would, belong between the two, where `zone` and `change` are
+ * taken below, so that answers, transfers and the serial all have them.
+ */
 export function runNameServer(): void {
   const thread = globalThis as unknown as {
     postMessage(message: FromServer): void
@@ -12,6 +18,9 @@ export function runNameServer(): void {
   }
   const tell = (message: FromServer) => thread.postMessage(message)
   const zones = new ZoneSet()
+  const hidden = new ZoneSet()
+  const keys = new TransferKeys()
+  const hub = new HubLine(tell)
   const arriving = new Map<string, ZoneIndex>()
   let complete = false
   let listener: DnsListener | null = null
@@ -26,7 +35,8 @@ export function runNameServer(): void {
     switch (message.kind) {
       case 'listen':
         try {
-          listener = await openListener(zones, message.wish)
+          const transferred = (transfer: Transferred) => tell({ kind: 'transferred', transfer })
+          listener = await openListener({ zones, hidden, keys, hub, transferred }, message.wish)
           listener.answerer.complete = complete
           timer = setInterval(tellCounts, countedEachMs)
           tell({ kind: 'listening', host: listener.host, port: listener.port })
@@ -34,30 +44,44 @@ export function runNameServer(): void {
           tell({ kind: 'refused', code: (error as NodeJS.ErrnoException).code ?? '', reason: (error as Error).message })
         }
         return
-      case 'zone':
+      case 'zone': {
+        const place = `${message.hidden} ${message.name}`
         try {
-          const zone = arriving.get(message.name) ?? new ZoneIndex(message.name)
+          const zone = arriving.get(place) ?? new ZoneIndex(message.name, message.owner)
           for (const set of message.rrsets) zone.put(set)
           if (!message.last) {
-            arriving.set(message.name, zone)
+            arriving.set(place, zone)
             return
           }
-          zones.put(zone)
+          const set = message.hidden ? hidden : zones
+          set.put(zone)
         } catch (error) {
           tell({ kind: 'unfit', name: message.name, reason: (error as Error).message })
         }
-        arriving.delete(message.name)
+        arriving.delete(place)
         changed()
         return
+      }
       case 'change': {
         const zone = zones.get(message.name)
         for (const set of message.rrsets) zone?.put(set)
         changed()
         return
       }
-      case 'remove':
-        zones.remove(message.name)
+      case 'remove': {
+        const set = message.hidden ? hidden : zones
+        set.remove(message.name)
         changed()
+        return
+      }
+      case 'rights':
+        keys.take(message.rights)
+        return
+      case 'echo':
+        tell(message)
+        return
+      case 'answer':
+        hub.take(message.id, message.answer)
         return
       case 'complete':
         complete = true

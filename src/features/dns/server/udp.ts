@@ -1,5 +1,6 @@
 import type { Answerer } from './answerer'
 import type { Counted } from './counted'
+import type { KeyedAnswers, Later } from './keyed-answers'
 import { networkOf, type ResponseRateLimit } from './rate-limit'
 
 /** The part of a UDP socket that answering needs. */
@@ -20,10 +21,17 @@ export async function openUdp(
   port: number,
   {
     answerer,
+    keyed,
     counted,
     limit,
     limitLoopback,
-  }: { answerer: Answerer; counted: Counted; limit: ResponseRateLimit | null; limitLoopback: boolean },
+  }: {
+    answerer: Answerer<Later>
+    keyed: Pick<KeyedAnswers, 'verified'>
+    counted: Counted
+    limit: ResponseRateLimit | null
+    limitLoopback: boolean
+  },
 ): Promise<UdpPort> {
   const socket = await Bun.udpSocket({
     hostname: host,
@@ -31,13 +39,18 @@ export async function openUdp(
     socket: {
       data(from, query, peerPort, peer) {
         counted.udp++
-        const answer = answerer.answer(query, 'udp')
+        keyed.verified = false
+        const answer = answerer.answer(query, 'udp', peer)
         if (answer === null) {
           counted.ignored++
           return
         }
-        const network = limit && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
-        const verdict = network === null ? 'send' : limit!.take(network, performance.now())
+        if (!(answer instanceof Uint8Array)) {
+          void answer.next().then(({ value }) => value && sendTo(from, value, peerPort, peer))
+          return
+        }
+        const network = limit && !keyed.verified && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
+        const verdict = !network ? 'send' : limit!.take(network, performance.now())
         if (verdict === 'send') sendTo(from, answer, peerPort, peer)
         else if (verdict === 'truncate') {
           counted.truncated++

@@ -10,6 +10,7 @@ function scene() {
   const zones = new Map<string, ServedZone>()
   const changes = new Map<string, ZoneChange>()
   let number = 0
+  let rightsNumber = 0
   let broken = false
   let onPut = (_name: string): void => {}
   const told: string[] = []
@@ -22,6 +23,8 @@ function scene() {
     },
     read: async id => zones.get(id) ?? null,
     readChanges: async (id, after) => (zones.has(id) ? zone(`${zones.get(id)!.name} after ${after}`) : null),
+    rightsNumber: async () => rightsNumber,
+    rights: async () => ({ keys: [], zones: [] }),
   }
   const server = {
     async put({ name }: ServedZone) {
@@ -31,6 +34,7 @@ function scene() {
     change: ({ name }: ServedZone) => void told.push(`change ${name}`),
     remove: (name: string) => void told.push(`remove ${name}`),
     complete: () => void told.push('complete'),
+    grant: () => void told.push('grant'),
   }
   const set = (id: string, value: ServedZone | null, name = value!.name, whole = true) => {
     if (value) zones.set(id, value)
@@ -42,7 +46,8 @@ function scene() {
   return {
     feed,
     set,
-    told: () => told.splice(0),
+    told: (all = false) => told.splice(0).filter(one => all || one !== 'grant'),
+    regrant: () => void rightsNumber++,
     fail: (now: boolean) => (broken = now),
     onPut: (then: typeof onPut) => (onPut = then),
   }
@@ -60,6 +65,21 @@ test('gives all zones once, and then what has changed', async () => {
   set('1', null, 'a.')
   await feed.look()
   expect(told()).toEqual(['put b.', 'remove a.'])
+})
+
+test('tells who may transfer before it tells zones, and again whenever that changed', async () => {
+  const { feed, set, told, regrant } = scene()
+  set('1', zone('a.'))
+  await feed.look()
+  expect(told(true)).toEqual(['grant', 'put a.', 'complete'])
+  regrant()
+  set('1', zone('a.'))
+  await feed.look()
+  expect(told(true)).toEqual(['grant', 'put a.'])
+  await feed.look()
+  expect(told(true)).toEqual([])
+  await feed.refill()
+  expect(told(true)).toEqual(['grant', 'put a.', 'complete'])
 })
 
 test('gives the changed sets alone where that is enough', async () => {

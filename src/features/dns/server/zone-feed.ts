@@ -1,6 +1,7 @@
 import type { Log } from '../../../core/log'
 import type { NameServer } from './name-server'
 import type { ServedZone } from './served-zone'
+import type { TransferRights } from './transfer-keys'
 
 /** Where zones come from: all of them, and what has changed since. */
 export interface ZoneSource {
@@ -14,6 +15,10 @@ export interface ZoneSource {
   read(id: string): Promise<ServedZone | null>
   /** The SOA of a zone, and what else of it has changed after a number, as it is now; null when it is gone or not served. */
   readChanges(id: string, after: number): Promise<ServedZone | null>
+  /** Grows whenever {@link rights} change. */
+  rightsNumber(): Promise<number>
+  /** Who may transfer what. */
+  rights(): Promise<TransferRights>
 }
 
 /** The last change of a zone. */
@@ -23,6 +28,8 @@ export interface ZoneChange {
   number: number
   /** Whoever has seen less than this has to read the whole zone. */
   wholeNumber: number
+  /** Whether it is a zone that only holders of its keys are told of. */
+  hidden?: boolean
 }
 
 /**
@@ -32,6 +39,7 @@ export interface ZoneChange {
 export class ZoneFeed {
   #seen = 0
   #empty = true
+  #rightsSeen = -1
   /**
    * The zones that the server has, by id, with the number as of which it has each: changes of other zones come between two changes
    * of one, so how far all of them were followed says nothing about it.
@@ -43,7 +51,7 @@ export class ZoneFeed {
 
   constructor(
     private readonly source: ZoneSource,
-    private readonly server: Pick<NameServer, 'put' | 'change' | 'remove' | 'complete'>,
+    private readonly server: Pick<NameServer, 'put' | 'change' | 'remove' | 'complete' | 'grant'>,
     private readonly log: Log,
   ) {}
 
@@ -58,6 +66,7 @@ export class ZoneFeed {
   /** The name server has nothing: everything is given to it again. */
   refill(): Promise<void> {
     this.#empty = true
+    this.#rightsSeen = -1
     return this.look()
   }
 
@@ -70,6 +79,7 @@ export class ZoneFeed {
     while (this.#again && !this.#stopped) {
       this.#again = false
       try {
+        await this.#grant()
         if (this.#empty) await this.#fill()
         await this.#follow()
       } catch (error) {
@@ -77,6 +87,13 @@ export class ZoneFeed {
         this.log.warn({ err: error }, 'the name server could not be told of changed zones')
       }
     }
+  }
+
+  async #grant(): Promise<void> {
+    const number = await this.source.rightsNumber()
+    if (number === this.#rightsSeen) return
+    this.server.grant(await this.source.rights())
+    this.#rightsSeen = number
   }
 
   async #fill(): Promise<void> {
@@ -110,7 +127,7 @@ export class ZoneFeed {
     }
   }
 
-  async #tell({ id, name, number, wholeNumber }: ZoneChange): Promise<void> {
+  async #tell({ id, name, number, wholeNumber, hidden }: ZoneChange): Promise<void> {
     const given = this.#given.get(id)
     const isPart = given !== undefined && wholeNumber <= given
     const zone = await (isPart ? this.source.readChanges(id, given) : this.source.read(id))
@@ -120,7 +137,7 @@ export class ZoneFeed {
     } else if (zone) await this.#put(id, zone, number)
     else {
       this.#given.delete(id)
-      this.server.remove(name)
+      this.server.remove(name, hidden)
     }
   }
 

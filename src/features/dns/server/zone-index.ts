@@ -3,7 +3,20 @@ import { endOfName, keyOfOctets, parentKey, wireName, type NameKey, type WireNam
 import type { ServedSet, ServedZone } from './served-zone'
 
 /** Codes of the types that the rules of answering speak of. */
-export const TYPE = { NS: 2, CNAME: 5, SOA: 6, HINFO: 13, AAAA: 28, A: 1, DNAME: 39, DS: 43, ANY: 255, ALIAS: 65401 } as const
+export const TYPE = {
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  HINFO: 13,
+  AAAA: 28,
+  A: 1,
+  DNAME: 39,
+  DS: 43,
+  IXFR: 251,
+  AXFR: 252,
+  ANY: 255,
+  ALIAS: 65401,
+} as const
 
 /** An RRset, ready to be written. */
 export interface IndexedSet {
@@ -35,15 +48,22 @@ export class ZoneIndex {
   negative: IndexedSet = { type: TYPE.SOA, ttl: 0, rdata: [] }
   readonly #nodes = new Map<NameKey, Node>()
 
-  /** An empty zone, to be filled. @throws DnsFormatError for a name that is none */
-  constructor(name: string) {
+  /**
+   * An empty zone, to be filled.
+   * @param owner whose keys may transfer it; empty for nobody's
+   * @throws DnsFormatError for a name that is none
+   */
+  constructor(
+    name: string,
+    readonly owner = '',
+  ) {
     this.name = wireName(name)
     this.#nodeAt(this.name)
   }
 
   /** A zone with all its sets. */
-  static of({ name, rrsets }: ServedZone): ZoneIndex {
-    const zone = new ZoneIndex(name)
+  static of({ name, owner, rrsets }: ServedZone): ZoneIndex {
+    const zone = new ZoneIndex(name, owner)
     for (const set of rrsets) zone.put(set)
     return zone
   }
@@ -52,8 +72,23 @@ export class ZoneIndex {
     return this.#nodes.get(this.name.key)!
   }
 
+  /** Null until the zone has one. */
+  get soa(): IndexedSet | null {
+    return this.apex.sets.get(TYPE.SOA) ?? null
+  }
+
   node(key: NameKey): Node | undefined {
     return this.#nodes.get(key)
+  }
+
+  get hasAliases(): boolean {
+    for (const { sets } of this.#nodes.values()) if (sets.has(TYPE.ALIAS)) return true
+    return false
+  }
+
+  /** Every name that has sets, in no order. */
+  nodes(): Iterable<Node> {
+    return this.#nodes.values()
   }
 
   /** Puts a set in the place of what was there, or takes it away when it has no rdata. Sets outside the zone are not taken. */
@@ -109,7 +144,12 @@ export class ZoneSet {
   }
 
   get(name: string): ZoneIndex | undefined {
-    return this.#zones.get(wireName(name).key)
+    return this.at(wireName(name).key)
+  }
+
+  /** The zone with this very name. */
+  at(key: NameKey): ZoneIndex | undefined {
+    return this.#zones.get(key)
   }
 
   remove(name: string): void {
@@ -158,6 +198,10 @@ function indexed(type: number, octets: Uint8Array): IndexedRdata {
 const parentOf = ({ key, octets }: WireName): WireName => ({ key: parentKey(key), octets: octets.subarray(1 + octets[0]!) })
 
 /** The last field of a SOA (RFC 1035 3.3.13). */
-function minimumOf(soa: Uint8Array): number {
-  return new DataView(soa.buffer, soa.byteOffset, soa.byteLength).getUint32(soa.length - 4)
-}
+const minimumOf = (soa: Uint8Array): number => numberAt(soa, soa.length - 4)
+
+/** The first of the five numbers in the rdata of a SOA. */
+export const serialOf = (soa: Uint8Array): number => numberAt(soa, soa.length - 20)
+
+const numberAt = (octets: Uint8Array, at: number): number =>
+  new DataView(octets.buffer, octets.byteOffset, octets.byteLength).getUint32(at)

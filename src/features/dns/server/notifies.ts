@@ -1,0 +1,39 @@
+import { RCODE } from '../../../core/dns/message'
+import { countUp, type Counted } from './counted'
+import type { HubLine } from './hub-line'
+import { networkOf, ResponseRateLimit } from './rate-limit'
+
+/** A NOTIFY that is well-formed, and signed by a known key where it is signed at all. */
+export interface NotifyAsked {
+  /** Absolute. */
+  zone: string
+  /** The address it came from, which anybody may have written there. */
+  peer: string
+  /** The whole answer with this code. */
+  bare(rcode: number): Uint8Array
+}
+
+// One network has no more to tell in earnest: a server tells of each zone once, and again where it got no answer.
+const perSecond = 20
+const LOOPBACK = -1
+
+/** Takes in that zones have changed elsewhere (RFC 1996). All it causes is that their serial is asked for, so anybody may tell. */
+export class Notifies {
+  readonly #limit = new ResponseRateLimit(perSecond)
+
+  constructor(
+    private readonly hub: Pick<HubLine, 'ask'>,
+    private readonly counted: Pick<Counted, 'notifies'>,
+  ) {}
+
+  /** The answer, or nothing where somebody tells too much. */
+  async *answer({ zone, peer, bare }: NotifyAsked): AsyncGenerator<Uint8Array, void> {
+    if (this.#limit.take(networkOf(peer) ?? LOOPBACK, performance.now()) !== 'send') {
+      countUp(this.counted.notifies, 'dropped')
+      return
+    }
+    const isKept = await this.hub.ask({ kind: 'notified', zone })
+    countUp(this.counted.notifies, isKept === undefined ? 'failed' : isKept ? 'taken' : 'refused')
+    yield bare(isKept === undefined ? RCODE.SERVFAIL : isKept ? RCODE.NOERROR : RCODE.NOTAUTH)
+  }
+}

@@ -1,0 +1,540 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { queryOctets, recordText, servedZone } from '../../../../test/support/served-zone'
+import { systemClock } from '../../../core/clock'
+import { CLASS, message, OPCODE, type Message, type ResourceRecord } from '../../../core/dns/message'
+import { decodeMessage } from '../../../core/dns/message-decode'
+import { encodeMessage } from '../../../core/dns/message-encode'
+import { rdataOfText } from '../../../core/dns/rdata'
+import { framed, FrameReader } from '../../../core/dns/tcp-frame'
+import { signTsig, transferVerifier, TSIG_ERROR, verifyTsig, type TsigKey } from '../../../core/dns/tsig'
+import { openLog } from '../../../core/log'
+import { TransferKeys, type ServedKey } from './transfer-keys'
+import { Transfers } from './transfers'
+import type { Counts, Delta, HubQuestion, ListenWish, Transferred } from './messages'
+import { NameServer } from './name-server'
+import { ZoneIndex, ZoneSet } from './zone-index'
+
+const wish: ListenWish = { host: '127.0.0.1', port: 0, responsesPerSecond: 3, limitLoopback: true, transfers: 2, stallMs: 400 }
+const made = (name: string, more: Partial<ServedKey> = {}): ServedKey => ({
+  name,
+  algorithm: 'hmac-sha256',
+  secret: crypto.getRandomValues(new Uint8Array(32)),
+  owner: 'us',
+  forAll: true,
+  ...more,
+})
+const key = made('Key.test.')
+const catalogKey = made('catalog.key.', { forAll: false })
+const strangers = made('them.test.', { owner: 'them' })
+const md5 = made('old.test.', { algorithm: 'hmac-md5', allowMd5: true })
+const md5Refused = made('older.test.', { algorithm: 'hmac-md5' })
+const rights = {
+  keys: [key, catalogKey, strangers, md5, md5Refused],
+  zones: [
+    { name: 'cat.test.', owner: 'us', keys: ['catalog.key.'] },
+    { name: 'closed.test.', owner: 'us', keys: ['old.test.'] },
+  ],
+}
+const zone = servedZone(
+  'z.test.',
+  '@ 60 SOA ns h 7 2 3 4 5\n@ 60 NS ns.far.test.\nwww 60 A 192.0.2.1\nwww 60 A 192.0.2.2\n*.w 60 TXT "a"',
+)
+const catalog = servedZone(
+  'cat.test.',
+  '@ 0 SOA invalid. invalid. 3 2 3 4 5\n@ 0 NS invalid.\nversion 0 TXT "2"\na.zones 0 PTR z.test.',
+)
+const soaOf = (serial: number) => ({ ttl: 60, rdata: rdataOfText('SOA', `ns h ${serial} 2 3 4 5`, 'z.test.') })
+const record = (name: string, text: string) => ({ name, type: 'A', ttl: 60, rdata: rdataOfText('A', text, '.') })
+const deltas: Delta[] = [
+  {
+    fromSerial: 5,
+    toSerial: 6,
+    soaBefore: soaOf(5),
+    soaAfter: soaOf(6),
+    removed: [],
+    added: [record('www.z.test.', '192.0.2.2')],
+  },
+  {
+    fromSerial: 6,
+    toSerial: 7,
+    soaBefore: soaOf(6),
+    soaAfter: soaOf(7),
+    removed: [record('old.z.test.', '192.0.2.9')],
+    added: [],
+  },
+]
+
+const asked: HubQuestion[] = []
+const transferred: Transferred[] = []
+const counts: Counts[] = []
+const server = new NameServer(wish, {
+  entry: resolve('src/bin/name-server.ts'),
+  clock: systemClock,
+  log: openLog('silent'),
+  counted: one => counts.push(one),
+  empty() {},
+  async answer(question) {
+    asked.push(question)
+    if (question.kind === 'deltas') return question.from === 5 ? deltas : null
+    return question.zone === 'elsewhere.test.'
+  },
+  transferred: one => transferred.push(one),
+})
+let port = 0
+beforeAll(async () => {
+  await server.start()
+  port = server.address!.port
+  server.grant(rights)
+  await server.put({ ...zone, owner: 'us' })
+  await server.put({ ...catalog, owner: 'us', hidden: true })
+  await server.put({ ...servedZone('closed.test.', '@ 60 SOA ns h 1 2 3 4 5'), owner: 'us' })
+  const lines = Array.from({ length: 50_000 }, (_, n) => `host-number-${n} 60 A 192.0.${n >> 8}.${n & 255}`)
+  await server.put({ ...servedZone('long.test.', `@ 60 SOA ns h 1 2 3 4 5\n${lines.join('\n')}`), owner: 'us' })
+  server.complete()
+  await server.settled()
+})
+afterAll(() => server.stop())
+
+const now = () => Math.floor(systemClock.now() / 1000)
+/** The last transfer that the hub was told of, once it is one of these. */
+async function lastTransfer(how: Transferred['how']): Promise<Transferred | undefined> {
+  for (let tries = 0; tries < 100 && transferred.at(-1)?.how !== how; tries++) await Bun.sleep(10)
+  return transferred.at(-1)
+}
+
+const query = (name: string, type: string, from: number | null = null): Message =>
+  message({
+    id: 1 + Math.floor(Math.random() * 65_000),
+    question: [{ name, type, class: CLASS.IN }],
+    ...(from !== null && { authority: [{ name, type: 'SOA', class: CLASS.IN, ...soaOf(from) }] }),
+  })
+
+interface Answer {
+  messages: Message[]
+  records: ResourceRecord[]
+  /** Whether each message was signed and right, up to the last. */
+  verified: boolean
+}
+
+/** Asks by TCP, and reads until the answer is whole: until the SOA of its beginning comes again as the last record, or a refusal. */
+async function transfer(
+  name: string,
+  type: 'AXFR' | 'IXFR',
+  by: TsigKey | null = key,
+  from: number | null = null,
+): Promise<Answer> {
+  const plain = encodeMessage(query(name, type, from))
+  const signed = by && signTsig(plain, by, { time: now() })
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const reader = new FrameReader()
+  const messages: { octets: Uint8Array; read: Message }[] = []
+  const records: ResourceRecord[] = []
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data(_, octets) {
+        reader.push(octets)
+        for (let next = reader.next(); next; next = reader.next()) {
+          const own = Uint8Array.from(next)
+          const read = decodeMessage(own)
+          messages.push({ octets: own, read })
+          records.push(...read.answer)
+          const soas = records.filter(one => one.type === 'SOA')
+          // IXFR has the serial of its end three times, AXFR twice; a SOA alone is all there is.
+          const last = soas.filter(one => recordText(one) === recordText(soas[0]!)).length
+          const isIncremental = type === 'IXFR' && records[1]?.type === 'SOA'
+          if (read.answer.length === 0 || records.length === 1 || last === (isIncremental ? 3 : 2)) end()
+        }
+      },
+      close: () => end(),
+      error: () => end(),
+    },
+  })
+  socket.write(framed(signed?.message ?? plain))
+  await Promise.race([promise, Bun.sleep(15_000)])
+  socket.terminate()
+  const verifier = by && signed && transferVerifier(by, signed.mac)
+  const verdicts = messages.map(({ octets, read }) => verifier?.next(octets, read.tsig, now()).ok ?? false)
+  return { messages: messages.map(one => one.read), records, verified: verdicts.every(Boolean) && verdicts.length > 0 }
+}
+
+/** Asks again where the limit of responses took the answer. */
+async function insisted(octets: Uint8Array): Promise<Message> {
+  for (let tries = 0; ; tries++) {
+    const answer = await udp(octets)
+    const read = answer && decodeMessage(answer)
+    if (read && !read.flags.tc) return read
+    if (tries === 5) throw new Error('No answer came.')
+  }
+}
+
+async function udp(octets: Uint8Array): Promise<Uint8Array | null> {
+  const { promise, resolve: done } = Promise.withResolvers<Uint8Array | null>()
+  const socket = await Bun.udpSocket({
+    connect: { hostname: '127.0.0.1', port },
+    socket: { data: (_, answer) => done(Uint8Array.from(answer)), error() {} },
+  })
+  socket.send(octets)
+  const answer = await Promise.race([promise, Bun.sleep(1000).then(() => null)])
+  socket.close()
+  return answer
+}
+
+/** A query by UDP with a signature, its answer, and whether that is signed as it should be. */
+async function signedUdp(unsent: Message, by: TsigKey, time = now()): Promise<{ answer: Message; verified: boolean } | null> {
+  const signed = signTsig(encodeMessage(unsent), by, { time })
+  const octets = await udp(signed.message)
+  if (!octets) return null
+  const answer = decodeMessage(octets)
+  return {
+    answer,
+    verified: answer.tsig !== null && verifyTsig(octets, answer.tsig, [by], { now: time, prior: signed.mac }).ok,
+  }
+}
+
+describe('AXFR', () => {
+  test('gives the whole zone, signed, to a holder of a key of its owner', async () => {
+    const { records, verified, messages } = await transfer('z.test.', 'AXFR')
+    expect(verified).toBe(true)
+    expect(messages[0]).toMatchObject({ rcode: 0, flags: { aa: true }, question: [{ name: 'z.test.', type: 'AXFR' }] })
+    const lines = records.map(recordText)
+    expect(lines).toHaveLength(6)
+    expect(lines[0]).toBe('z.test. 60 SOA ns.z.test. h.z.test. 7 2 3 4 5')
+    expect(lines.at(-1)).toBe(lines[0]!)
+    expect(lines.slice(1, -1).sort()).toEqual([
+      '*.w.z.test. 60 TXT "a"',
+      'www.z.test. 60 A 192.0.2.1',
+      'www.z.test. 60 A 192.0.2.2',
+      'z.test. 60 NS ns.far.test.',
+    ])
+    expect(await lastTransfer('axfr')).toEqual({
+      ...{ zone: 'z.test.', hidden: false, key: 'Key.test.', peer: '127.0.0.1', serial: 7, how: 'axfr' },
+    })
+  })
+
+  test.each([
+    ['without a key', 'z.test.', null, 5, 0],
+    ['with a key of another owner', 'z.test.', strangers, 5, 0],
+    ['with a key that the zone does not name', 'closed.test.', key, 5, 0],
+    ['of a zone that is not here', 'nothing.test.', key, 9, 0],
+    ['with a key that is not known', 'z.test.', made('unknown.'), 9, TSIG_ERROR.BADKEY],
+    ['with a wrong secret', 'z.test.', { ...key, secret: new Uint8Array(32) }, 9, TSIG_ERROR.BADSIG],
+    ['with MD5 that its owner did not allow', 'z.test.', { ...md5Refused, allowMd5: true }, 9, TSIG_ERROR.BADKEY],
+  ])('%s is refused', async (_, name, by, rcode, error) => {
+    const { messages, records } = await transfer(name, 'AXFR', by)
+    expect(messages).toMatchObject([{ rcode, tsig: by === null ? null : { error } }])
+    expect(records).toEqual([])
+  })
+
+  test('with the key that the zone names is given, also of MD5 where its owner said so', async () => {
+    expect(await transfer('closed.test.', 'AXFR', md5)).toMatchObject({ verified: true, records: { length: 2 } })
+  })
+
+  test('with a wrong time is refused by both times, signed', async () => {
+    const unsent = query('z.test.', 'SOA')
+    const { answer, verified } = (await signedUdp(unsent, key, now() - 4000))!
+    expect(answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADTIME, other: { length: 6 } } })
+    expect(Buffer.from(answer.tsig!.other).readUIntBE(0, 6)).toBeWithin(now() - 60, now() + 60)
+    expect(verified).toBe(true)
+  })
+
+  test('by UDP is refused', async () => {
+    expect((await signedUdp(query('z.test.', 'AXFR'), key))!).toMatchObject({ verified: true, answer: { rcode: 5, answer: [] } })
+  })
+
+  test('has addresses in the place of an ALIAS, and IXFR of such a zone all of it', async () => {
+    const lines = '@ 60 SOA ns h 7 2 3 4 5\n@ 60 ALIAS www\nwww 60 A 192.0.2.1\nfar 60 ALIAS x.far.test.\nfar 30 AAAA 2001:db8::1'
+    await server.put({ ...servedZone('alias.test.', lines), owner: 'us' })
+    await server.settled()
+    const expected = ['alias.test. 60 A 192.0.2.1', 'far.alias.test. 30 AAAA 2001:db8::1', 'www.alias.test. 60 A 192.0.2.1']
+    const told = async (type: 'AXFR' | 'IXFR', from: number | null) =>
+      (await transfer('alias.test.', type, key, from)).records.slice(1, -1).map(recordText).sort()
+    expect(await told('AXFR', null)).toEqual(expected)
+    expect(await told('IXFR', 5)).toEqual(expected)
+  })
+
+  test('of 50,000 records leaves others answered, and the zone may change meanwhile', async () => {
+    const waits: number[] = []
+    let asking = true
+    const others = (async () => {
+      while (asking) {
+        const from = performance.now()
+        const { answer } = (await signedUdp(query('www.z.test.', 'A'), key))!
+        expect(answer.answer).toHaveLength(2)
+        waits.push(performance.now() - from)
+      }
+    })()
+    const started = performance.now()
+    const coming = transfer('long.test.', 'AXFR')
+    await Bun.sleep(20)
+    server.change({ name: 'long.test.', rrsets: [{ name: 'host-number-1.long.test.', type: 'A', ttl: 1, rdata: [] }] })
+    const { records, verified, messages } = await coming
+    const took = performance.now() - started
+    asking = false
+    await others
+    expect({ verified, records: records.length }).toEqual({ verified: true, records: 50_002 })
+    expect(waits.length).toBeGreaterThan(1)
+    process.stdout.write(
+      `50,000 records in ${messages.length} messages and ${Math.round(took)} ms; others waited ${Math.round(Math.max(...waits))} ms at most\n`,
+    )
+  }, 60_000)
+
+  test('of a client that stops reading ends, and gives its place to others', async () => {
+    const stalled: { terminate(): void }[] = []
+    let closed = 0
+    for (let n = 0; n < 2; n++) {
+      const socket = await Bun.connect({
+        hostname: '127.0.0.1',
+        port,
+        socket: { data() {}, close: () => void closed++, error() {} },
+      })
+      socket.pause()
+      for (let times = 0; times < 6; times++)
+        socket.write(framed(signTsig(encodeMessage(query('long.test.', 'AXFR')), key, { time: now() }).message))
+      stalled.push(socket)
+    }
+    const { records, verified } = await transfer('z.test.', 'AXFR')
+    expect({ verified, records: records.length }).toEqual({ verified: true, records: 6 })
+    for (let tries = 0; tries < 200 && told('transfers', 'stalled') === 0; tries++) await Bun.sleep(50)
+    expect(told('transfers', 'stalled')).toBeGreaterThan(0)
+    for (const socket of stalled) socket.terminate()
+  }, 30_000)
+
+  test('and other queries on one connection are answered in their order', async () => {
+    const sent = [query('www.z.test.', 'A'), query('z.test.', 'AXFR'), query('www.z.test.', 'AAAA'), query('z.test.', 'AXFR')]
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    const reader = new FrameReader()
+    const ids: number[] = []
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        data(_, octets) {
+          reader.push(octets)
+          for (let next = reader.next(); next; next = reader.next()) ids.push(decodeMessage(next).id)
+          if (ids.length === sent.length) end()
+        },
+        error() {},
+      },
+    })
+    socket.write(Buffer.concat(sent.map(one => framed(signTsig(encodeMessage(one), key, { time: now() }).message))))
+    await Promise.race([promise, Bun.sleep(5000)])
+    socket.terminate()
+    expect(ids).toEqual(sent.map(one => one.id))
+  })
+})
+
+describe('IXFR', () => {
+  test('gives what changed, delta by delta', async () => {
+    const { records, verified } = await transfer('z.test.', 'IXFR', key, 5)
+    expect(verified).toBe(true)
+    const soa = (serial: number) => `z.test. 60 SOA ns.z.test. h.z.test. ${serial} 2 3 4 5`
+    expect(records.map(recordText)).toEqual([
+      soa(7),
+      soa(5),
+      soa(6),
+      'www.z.test. 60 A 192.0.2.2',
+      soa(6),
+      'old.z.test. 60 A 192.0.2.9',
+      soa(7),
+      soa(7),
+    ])
+    expect(asked.at(-1)).toEqual({ kind: 'deltas', zone: 'z.test.', from: 5, most: 10_000 })
+    expect(await lastTransfer('ixfr')).toMatchObject({ serial: 7, zone: 'z.test.' })
+  })
+
+  test('gives the whole zone where the changes are not known', async () => {
+    const { records, verified } = await transfer('z.test.', 'IXFR', key, 2)
+    expect({ verified, records: records.length }).toEqual({ verified: true, records: 6 })
+    expect(await lastTransfer('axfr')).toMatchObject({ how: 'axfr', serial: 7 })
+  })
+
+  test.each([7, 8])('gives the SOA alone to whoever is at serial %p', async serial => {
+    const { records, verified } = await transfer('z.test.', 'IXFR', key, serial)
+    expect({ verified, lines: records.map(recordText) }).toMatchObject({ verified: true, lines: { length: 1 } })
+    expect(await lastTransfer('current')).toMatchObject({ how: 'current' })
+  })
+
+  test('by UDP gives the SOA, so that the client comes by TCP', async () => {
+    const { answer, verified } = (await signedUdp(query('z.test.', 'IXFR', 5), key))!
+    expect({ verified, type: answer.question[0]!.type, lines: answer.answer.map(recordText) }).toEqual({
+      verified: true,
+      type: 'IXFR',
+      lines: ['z.test. 60 SOA ns.z.test. h.z.test. 7 2 3 4 5'],
+    })
+  })
+
+  test('without a serial is no query', async () => {
+    expect((await transfer('z.test.', 'IXFR', key)).messages).toMatchObject([{ rcode: 1 }])
+  })
+})
+
+describe('a hidden zone', () => {
+  test('is answered and given to holders of its key', async () => {
+    const { answer, verified } = (await signedUdp(query('cat.test.', 'SOA'), catalogKey))!
+    expect({ verified, serial: answer.answer.map(recordText) }).toEqual({
+      verified: true,
+      serial: ['cat.test. 0 SOA invalid. invalid. 3 2 3 4 5'],
+    })
+    expect((await transfer('cat.test.', 'AXFR', catalogKey)).records).toHaveLength(5)
+    expect((await transfer('cat.test.', 'IXFR', catalogKey, 2)).records).toHaveLength(5)
+  })
+
+  test('is not there for anybody else', async () => {
+    expect(await insisted(queryOctets('cat.test.', 'SOA'))).toMatchObject({ rcode: 5, answer: [] })
+    expect((await signedUdp(query('cat.test.', 'SOA'), key))!.answer).toMatchObject({ rcode: 5, answer: [] })
+    expect((await transfer('cat.test.', 'AXFR', key)).messages).toMatchObject([{ rcode: 9, answer: [] }])
+  })
+
+  test('opens nothing else with its key', async () => {
+    expect((await transfer('z.test.', 'AXFR', catalogKey)).messages).toMatchObject([{ rcode: 5 }])
+  })
+
+  test('goes when it is removed, and a zone of its name stays', async () => {
+    await server.put({ ...servedZone('twin.test.', '@ 60 SOA ns h 1 2 3 4 5'), owner: 'them' })
+    await server.put({ ...servedZone('twin.test.', '@ 0 SOA ns h 2 2 3 4 5'), owner: 'us', hidden: true })
+    await server.settled()
+    expect((await transfer('twin.test.', 'AXFR', strangers)).records.map(recordText)[0]).toContain(' 1 2 3 4 5')
+    expect((await transfer('twin.test.', 'AXFR', key)).records.map(recordText)[0]).toContain(' 2 2 3 4 5')
+    server.remove('twin.test.', true)
+    await server.settled()
+    expect((await transfer('twin.test.', 'AXFR', key)).messages).toMatchObject([{ rcode: 5 }])
+    expect((await transfer('twin.test.', 'AXFR', strangers)).records).toHaveLength(2)
+  })
+})
+
+describe('signed queries', () => {
+  test('are not held back by the limit of responses, since nobody wrote a victim’s address on them', async () => {
+    const answers = []
+    for (let n = 0; n < 12; n++) answers.push(await signedUdp(query('www.z.test.', 'A'), key))
+    expect(answers.map(one => one?.verified && one.answer.answer.length)).toEqual(Array.from({ length: 12 }, () => 2))
+  })
+
+  test('are told that keys have changed', async () => {
+    server.grant({ ...rights, keys: [strangers] })
+    await server.settled()
+    const { answer } = (await signedUdp(query('z.test.', 'SOA'), key))!
+    expect(answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADKEY } })
+    server.grant(rights)
+    await server.settled()
+    expect((await signedUdp(query('z.test.', 'SOA'), key))!.verified).toBe(true)
+  })
+})
+
+describe('NOTIFY', () => {
+  const notify = (name: string, more: object = {}) =>
+    message({ id: 7, opcode: OPCODE.NOTIFY, flags: { aa: true }, question: [{ name, type: 'SOA', class: CLASS.IN }], ...more })
+
+  test('of a zone that is kept elsewhere is taken, with its serial or without, signed or not', async () => {
+    const answer = [{ name: 'elsewhere.test.', type: 'SOA', class: CLASS.IN, ...soaOf(5) }]
+    for (const one of [notify('elsewhere.test.'), notify('elsewhere.test.', { answer })]) {
+      expect(decodeMessage((await udp(encodeMessage(one)))!)).toMatchObject({
+        ...{ id: 7, opcode: OPCODE.NOTIFY, rcode: 0, flags: { qr: true, aa: true }, answer: [] },
+      })
+      expect((await signedUdp(one, key))!).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
+      expect(asked.at(-1)).toEqual({ kind: 'notified', zone: 'elsewhere.test.' })
+    }
+  })
+
+  test('of any other zone is none of ours', async () => {
+    expect(decodeMessage((await udp(encodeMessage(notify('z.test.'))))!)).toMatchObject({ rcode: 9, flags: { aa: false } })
+  })
+
+  test('with a wrong signature causes nothing', async () => {
+    const before = asked.length
+    const { answer } = (await signedUdp(notify('elsewhere.test.'), { ...key, secret: new Uint8Array(32) }))!
+    expect(answer).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
+    expect(asked).toHaveLength(before)
+  })
+
+  test('of another type is none', async () => {
+    const wrong = notify('elsewhere.test.', { question: [{ name: 'elsewhere.test.', type: 'A', class: CLASS.IN }] })
+    expect(await insisted(encodeMessage(wrong))).toMatchObject({ rcode: 1 })
+  })
+
+  test('by TCP is answered too, and what is asked behind it', async () => {
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    const reader = new FrameReader()
+    const read: Message[] = []
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        data(_, octets) {
+          reader.push(octets)
+          for (let next = reader.next(); next; next = reader.next()) read.push(decodeMessage(Uint8Array.from(next)))
+          if (read.length === 2) end()
+        },
+        error() {},
+      },
+    })
+    const both = [encodeMessage(notify('elsewhere.test.')), encodeMessage(query('www.z.test.', 'A'))]
+    socket.write(Buffer.concat(both.map(framed)))
+    await Promise.race([promise, Bun.sleep(3000)])
+    socket.terminate()
+    expect(read).toMatchObject([
+      { opcode: OPCODE.NOTIFY, rcode: 0 },
+      { opcode: OPCODE.QUERY, answer: { length: 2 } },
+    ])
+  })
+
+  test('by the hundred is dropped', async () => {
+    const before = asked.length
+    const answers = await Promise.all(Array.from({ length: 60 }, () => udp(encodeMessage(notify('elsewhere.test.')))))
+    expect(answers.filter(one => one === null).length).toBeGreaterThan(10)
+    expect(asked.length - before).toBeLessThan(50)
+  })
+})
+
+const told = (kind: keyof Counts, name: string) => counts.reduce((sum, one) => sum + (one[kind][name] ?? 0), 0)
+
+test('what came of transfers and NOTIFY is counted', async () => {
+  for (let tries = 0; tries < 60 && told('notifies', 'dropped') === 0; tries++) await Bun.sleep(50)
+  for (const kind of ['axfr', 'ixfr', 'current', 'refused']) expect([kind, told('transfers', kind)]).not.toEqual([kind, 0])
+  for (const kind of ['taken', 'refused', 'dropped']) expect([kind, told('notifies', kind)]).not.toEqual([kind, 0])
+})
+
+test('transfers wait for their turn, and for no longer than they may', async () => {
+  const figures: { transfers: Record<string, number> } = { transfers: {} }
+  const index = ZoneIndex.of({ ...zone, owner: 'us' })
+  const transfers = new Transfers({
+    hub: { ask: async () => undefined },
+    counted: figures,
+    now,
+    done() {},
+    limits: { atOnce: 2, perAddress: 1, waitMs: 50 },
+  })
+  const begin = (peer: string) =>
+    transfers.messages({
+      zone: () => index,
+      zones: new ZoneSet(),
+      hidden: false,
+      id: 1,
+      question: { name: 'z.test.', type: 'AXFR', class: CLASS.IN },
+      key,
+      mac: new Uint8Array(32),
+      from: null,
+      peer,
+      bare: () => new Uint8Array(3),
+    })
+  const [one, two] = [begin('a'), begin('b')]
+  expect((await one.next()).value!.length).toBeGreaterThan(100)
+  expect((await two.next()).value!.length).toBeGreaterThan(100)
+  expect(await begin('c').next()).toMatchObject({ value: { length: 3 } })
+  const waiting = begin('a').next()
+  await one.return()
+  expect((await waiting).value!.length).toBeGreaterThan(100)
+  expect(figures.transfers).toEqual({ refused: 1, cut_off: 1 })
+})
+
+test('keys are found whatever the case of their name, and open zones of their owner alone', () => {
+  const keys = new TransferKeys()
+  keys.take(rights)
+  const of = (owner: string, name = 'z.test.') => new ZoneIndex(name, owner)
+  expect([keys.opens(key, of('us')), keys.opens(key, of('them')), keys.opens(key, of(''))]).toEqual([true, false, false])
+  expect(keys.opens(catalogKey, of('us', 'Cat.test.'))).toBe(true)
+  const signed = signTsig(encodeMessage(query('z.test.', 'SOA')), { ...key, name: 'kEY.tEST.' }, { time: now() })
+  expect(keys.verify(signed.message, decodeMessage(signed.message).tsig!, now()).ok).toBe(true)
+})
