@@ -48,7 +48,7 @@ export async function driftOf(ctx: Ctx, zoneId: string): Promise<Drift> {
           .limit(mostDriftShown + 1)
   const shown = rows.slice(0, mostDriftShown)
   const desired = await rrsetsAt(
-    read as Tx,
+    read,
     zone.id,
     shown.map(one => one.name),
   )

@@ -13,7 +13,8 @@ const busyPauseMs = 500
 /** Brings a zone to its targets, or reads them where that is left to people. */
 export const syncZoneJob: JobKind<{ zone_id: string }> = {
   kind: syncKind,
-  concurrency: 4,
+  // One that does not answer must not keep others from being read.
+  concurrency: 16,
   leaseMs: 600_000,
   retryAfter: attempts => (attempts > 5 ? null : 60_000 * attempts),
   async run(hub, { payload }) {
