@@ -5,7 +5,7 @@ export const tallies = {
   heartbeat_pings: 'Pings taken, by kind.',
   webhook_attempts: 'Tries of webhook deliveries, by outcome.',
   dns_queries: 'Queries the built-in name server got, by transport.',
-  dns_answers: 'Answers of the built-in name server, by code.',
+  dns_answers: 'Answers that the built-in name server sent, by code.',
   dns_held_back:
     'Queries the built-in name server did not answer in full: truncated or dropped by the rate limit, or ignored as no query.',
   dns_transfers: 'Zone transfers of the built-in name server, by what came of them.',

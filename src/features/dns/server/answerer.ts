@@ -58,6 +58,8 @@ export class Answerer<L = never> {
   readonly #writer = new AnswerWriter()
   readonly #stored = new Map<string, Stored>()
   #storedOctets = 0
+  /** The rcode of the last answer. */
+  #last = 0
   /** False until all zones are there: what is asked before may be of one that is not, and nobody must learn that it is refused. */
   complete = true
   /** Without it no key is known, and nothing is taken in. */
@@ -69,6 +71,11 @@ export class Answerer<L = never> {
     readonly rcodes = new Uint32Array(24),
   ) {
     this.#zones = zones
+  }
+
+  /** The last answer is not sent: it counts no more. */
+  unsent(): void {
+    this.rcodes[this.#last]!--
   }
 
   /** Lets go of the answers that are ready: to be called after every change of the zones. */
@@ -198,7 +205,7 @@ export class Answerer<L = never> {
     rcode: number,
   ): Uint8Array {
     const { bytes } = this.#writer
-    this.rcodes[rcode]!++
+    this.#count(rcode)
     bytes[0] = query[0]!
     bytes[1] = query[1]!
     bytes[2] = QR | (query[2]! & OPCODE_RD) | bits
@@ -231,10 +238,15 @@ export class Answerer<L = never> {
     return bytes.subarray(0, end + OPT_OCTETS)
   }
 
+  #count(rcode: number): void {
+    this.rcodes[rcode]!++
+    this.#last = rcode
+  }
+
   /** What can be said of a message of which no more than its header is understood. */
   #header(query: Uint8Array, rcode: number): Uint8Array {
     const { bytes } = this.#writer
-    this.rcodes[rcode]!++
+    this.#count(rcode)
     bytes.fill(0, 0, 12)
     bytes[0] = query[0]!
     bytes[1] = query[1]!

@@ -51,8 +51,9 @@ export async function openUdp(
         }
         const network = limit && !keyed.verified && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
         const verdict = !network ? 'send' : limit!.take(network, performance.now())
-        if (verdict === 'send') sendTo(from, answer, peerPort, peer)
-        else if (verdict === 'truncate') {
+        if (verdict === 'send') return sendTo(from, answer, peerPort, peer)
+        answerer.unsent()
+        if (verdict === 'truncate') {
           counted.truncated++
           sendTo(from, answerer.truncated(query), peerPort, peer)
         } else counted.dropped++
