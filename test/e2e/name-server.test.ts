@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { systemClock } from '../../src/core/clock'
+import { AskFailed } from '../../src/core/dns-client/failure'
+import { transferZone } from '../../src/core/dns-client/transfer'
+import type { TsigKey } from '../../src/core/dns/tsig'
 import { call, fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
-import { digged, queryOctets, type Digged } from '../support/served-zone'
+import { digged, queryOctets, recordText, type Digged } from '../support/served-zone'
 
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
 
@@ -65,6 +69,46 @@ test.skipIf(!onPostgres)(
     }
   },
   30_000,
+)
+
+test.skipIf(!onPostgres)(
+  'each hub of a database gives the same transfers, and a key is known to both',
+  async () => {
+    await using here = await installation()
+    const token = await fullToken(here)
+    await using one = await startHub(here)
+    await using other = await startHub(here)
+    const zone = await call(one, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
+    const made = (await call(one, token, 'POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'transfer' })).body
+    const secret = Uint8Array.from(Buffer.from(made.secret, 'base64'))
+    const key: TsigKey = { name: 'transfer.', algorithm: made.algorithm, secret }
+    const limits = { records: 100, octets: 100_000, timeoutMs: 5000 }
+    const whole = async ({ dnsPort: port }: HubProcess) => {
+      const lines: string[] = []
+      try {
+        const at = { address: '127.0.0.1', port }
+        for await (const records of transferZone({ at, key, now: systemClock.now }, 'example.com.', limits))
+          lines.push(...records.map(recordText))
+      } catch (error) {
+        if (!(error instanceof AskFailed)) throw error
+      }
+      return lines.sort()
+    }
+    const times: number[] = []
+    for (let n = 0; n < 5; n++) {
+      await call(one, token, 'POST', `/v1/dns/zones/${zone.body.id}/records`, { type: 'A', name: `n${n}`, content: '192.0.2.10' })
+      const from = performance.now()
+      await Promise.all(
+        [one, other].map(hub =>
+          until(`n${n}`, async () => (await whole(hub)).some(line => line.startsWith(`n${n}.example.com. `)), 10_000),
+        ),
+      )
+      times.push(Math.round(performance.now() - from))
+    }
+    process.stdout.write(`both hubs transferred a change after ${times.join(', ')} ms\n`)
+    expect(await whole(one)).toEqual(await whole(other))
+  },
+  60_000,
 )
 
 describe('the setting', () => {
