@@ -58,11 +58,18 @@ describe('a zone at a provider', () => {
     expect(await kept.shown()).toMatchObject({ synced: true, blocked: null, nameservers: ['ns1.example.net'] })
   })
 
-  test('is not served by the hub', async () => {
+  test('is not served by the hub, unless it is asked to', async () => {
     const w = await world()
-    await keptZone(w, double)
-    await zoneMade(w.acme, 'example.org')
-    expect((await listPublishedZones(w.hub.read)).map(one => one.name)).toEqual(['example.org.'])
+    const kept = await keptZone(w, double)
+    const here = await zoneMade(w.acme, 'example.org')
+    const served = async () => (await listPublishedZones(w.hub.read)).map(one => one.name).sort()
+    expect([kept.zone.served, here.served, await served()]).toEqual([false, true, ['example.org.']])
+    await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { served: true })
+    expect(await served()).toEqual(['example.com.', 'example.org.'])
+    await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { served: false })
+    expect(await served()).toEqual(['example.org.'])
+    const refused = await w.acme.call('PATCH', `/v1/dns/zones/${here.id}`, { served: false })
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '#/served'])
   })
 
   test('that is there already is left as it is, and can be taken over', async () => {

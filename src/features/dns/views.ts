@@ -38,6 +38,7 @@ export const zoneShown = (zone: ZoneRow, nameservers: readonly string[], standin
   unicode_name: zone.unicodeName,
   status: zone.status,
   provider_id: zone.providerId,
+  served: zone.isServed,
   nameservers: nameservers.map(name => name.replace(/\.$/, '')).sort(),
   serial: zone.serial,
   default_ttl: zone.defaultTtl,

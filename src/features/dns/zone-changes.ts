@@ -66,6 +66,7 @@ export type ZoneEdit = Partial<
     | 'unmanaged'
     | 'ignoreRules'
     | 'blockedPlanId'
+    | 'isServed'
   >
 >
 
@@ -115,8 +116,8 @@ export async function changeZone(
   await enterChange(tx, ctx, { before: zone, after }, by, steps)
   if (!isServed) return { zone: after, changes: [], events: [], wakes: [], jobs: [], unchanged: false }
   const told = await tellServers(tx, ctx.hub, after, {
-    changed: after.status === zone.status ? steps.changes : null,
-    isServedAnew: zone.version === 0 || after.status !== zone.status,
+    changed: isAnswered(after) === isAnswered(zone) ? steps.changes : null,
+    isServedAnew: zone.version === 0 ? after.isServed : isAnswered(after) !== isAnswered(zone),
   })
   const pending = await markPending(tx, after, steps.changes, now)
   return {
@@ -132,6 +133,8 @@ export async function changeZone(
     unchanged: false,
   }
 }
+
+const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed
 
 /** A plan that was held back is not that of the zone as it is now. */
 const unblocked = ({ changes }: Steps): ZoneEdit => (changes.length > 0 ? { blockedPlanId: null } : {})

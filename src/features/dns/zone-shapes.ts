@@ -92,6 +92,7 @@ export const zoneExample = {
   record_count: 12,
   update_limit_percent: null,
   delete_limit_percent: null,
+  served: true,
   apply: 'auto',
   drift_policy: 'report',
   unmanaged: 'keep',
@@ -120,6 +121,7 @@ export const Zone = Shape(
     record_count: Type.Integer({ minimum: 0, description: 'Records in it, without the SOA.' }),
     update_limit_percent,
     delete_limit_percent,
+    served: Type.Boolean({ description: 'Whether the name server of the hub answers for it.' }),
     apply,
     drift_policy,
     unmanaged,
@@ -164,6 +166,12 @@ export const ZoneInput = Shape(
 export const ZonePatch = Shape(
   {
     status: Type.Optional(status),
+    served: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the name server of the hub answers for it too. A zone that is kept at no provider is always served.',
+      }),
+    ),
     default_ttl: Type.Optional(Nullable(default_ttl)),
     soa: Type.Optional(SoaGiven),
     ...policies,

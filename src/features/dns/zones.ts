@@ -140,11 +140,16 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
       ...soaColumns(null, patch.soa ?? {}, row.name),
       ...(patch.update_limit_percent !== undefined && { updateLimit: patch.update_limit_percent }),
       ...(patch.delete_limit_percent !== undefined && { deleteLimit: patch.delete_limit_percent }),
+      ...(patch.served !== undefined && { isServed: patch.served }),
       ...(patch.apply !== undefined && { apply: patch.apply }),
       ...(patch.drift_policy !== undefined && { driftPolicy: patch.drift_policy }),
       ...(patch.unmanaged !== undefined && { unmanaged: patch.unmanaged }),
       ...(patch.ignore_rules !== undefined && { ignoreRules: patch.ignore_rules }),
     }
+    if (patch.served === false && row.targetCount === 0)
+      throw invalid([
+        { pointer: '#/served', code: 'not_allowed', detail: 'must be true for a zone that is kept at no provider.' },
+      ])
     if (isAlready(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
     const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: originOfCaller(ctx), edit })
     const view = await zoneView(tx, edited.zone)
@@ -179,7 +184,7 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       after: null,
     }))
     await tx.delete(dnsZones).where(eq(dnsZones.id, id))
-    const told = await tellServers(tx, ctx.hub, row, { changed: null, isServedAnew: true })
+    const told = await tellServers(tx, ctx.hub, row, { changed: null, isServedAnew: row.isServed })
     return {
       result: undefined,
       target: zoneTarget(row),

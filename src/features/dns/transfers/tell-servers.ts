@@ -19,9 +19,9 @@ export async function tellServers(
   zone: { id: string; name: string; workspaceId: string; isServed: boolean },
   { changed, isServedAnew }: { changed: readonly { name: string; type: string }[] | null; isServedAnew: boolean },
 ): Promise<JobDraft[]> {
-  const catalog = isServedAnew && zone.isServed ? await moveCatalog(tx, zone.workspaceId) : null
+  const catalog = isServedAnew ? await moveCatalog(tx, zone.workspaceId) : null
   await numberChange(tx, zone, changed)
-  if (!zone.isServed) return []
+  if (!zone.isServed && !catalog) return []
   const [secondary] = await tx
     .select({ id: dnsSecondaries.id })
     .from(dnsSecondaries)
