@@ -1,10 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { rdataOfText } from '../../src/core/dns/rdata'
-import { withinZone } from '../../src/features/dns/zone-names'
 import { cloudflare } from '../../src/features/dns/providers/cloudflare'
-import type { DnsProvider, ProviderFailure, ProviderRrset, ProviderZone } from '../../src/features/dns/providers/provider'
-import { CloudflareDouble, type CloudflareAsked, type CloudflareFault } from '../support/cloudflare'
-import type { CloudflarePlan, CloudflareRow, CloudflareZone } from '../support/cloudflare-zone'
+import type { DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
+import { CloudflareDouble, type CloudflareFault } from '../support/cloudflare'
+import { cloudflareUnderTest } from '../support/cloudflare-under-test'
+import type { CloudflarePlan, CloudflareZone } from '../support/cloudflare-zone'
 import { failureOf, listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
 import { surroundings } from '../support/surroundings'
 
@@ -20,50 +19,14 @@ async function started(): Promise<CloudflareDouble> {
 const opened = (double: CloudflareDouble, more: object = {}): DnsProvider =>
   cloudflare.open({ api_token: double.token, account_id: double.accountId, base_url: double.url, ...more }, surroundings())
 
-/** A record by its text, which the provider does not look at where there is `data`. */
-const rdataOfRow = ({ type, content, priority }: CloudflareRow): Uint8Array =>
-  rdataOfText(type, ['MX', 'URI'].includes(type) ? `${priority} ${content}` : content.replace(/^IN LOC /, ''), '.')
-
-function looked({ name: zoneName, rows }: CloudflareZone): ProviderRrset[] {
-  const groups = Map.groupBy(rows, one => `${one.name} ${one.type}`)
-  return [...groups.values()].map(same => ({
-    name: withinZone(`${same[0]!.name}.`, zoneName)!,
-    type: same[0]!.type,
-    ttl: same[0]!.ttl as number,
-    values: same.map(rdataOfRow),
-  }))
-}
-
 providerContract('cloudflare', async () => {
   const double = await started()
   double.zone('first.example')
-  const zoneNamed = (name: string) => double.zones.find(one => one.name === name)!
-  const changing = (fault: CloudflareFault) => (asked: CloudflareAsked) => (asked.method === 'GET' ? null : fault)
-  let count = 0
   return {
+    ...cloudflareUnderTest(double),
     provider: opened(double),
-    // 1,000 rrsets are more than the free plan has room for; that batches are of 200 depends on the settings alone.
-    makeZone: async () => double.zone(`zone-${++count}.example`, 'pro').name,
-    look: async name => looked(zoneNamed(name)),
-    async meddle(zoneName, name, type, ttl, values) {
-      const zone = zoneNamed(zoneName)
-      zone.rows = zone.rows.filter(one => !(one.name === `${name}.${zoneName}` && one.type === type))
-      for (const content of values ?? []) zone.post({ name, type, ttl, content })
-    },
     unauthorized: opened(double, { api_token: 'w'.repeat(40) }),
     unreachable: opened(double, { base_url: 'http://127.0.0.1:1/client/v4' }),
-    // It has ALIAS at the apex alone: see below.
-    lacks: ['ALIAS', 'TYPE65280'],
-    trouble: {
-      throttle: () => (double.fault = () => 'throttled'),
-      shorten: () => (double.answered = one => (Array.isArray(one.result) ? { ...one, result: one.result.slice(0, 7) } : one)),
-      fallSilent: () => (double.fault = changing('lost')),
-      calm() {
-        double.fault = () => null
-        double.answered = one => one
-      },
-    },
-    stop() {},
   }
 })
 

@@ -1,12 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { lowerName } from '../../src/core/dns/name'
 import { batchesOf } from '../../src/features/dns/providers/power-dns-batches'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
 import { zoneOfAnswer } from '../../src/features/dns/providers/power-dns-zone'
 import type { DnsProvider, ProviderZone } from '../../src/features/dns/providers/provider'
-import { absoluteOf, withinZone } from '../../src/features/dns/zone-names'
 import { powerDnsDouble, type Trouble } from '../support/power-dns-double'
-import { failureOf, listed, op, outcomes, providerContract, rrset, type ProviderUnderTest } from '../support/provider-contract'
+import { powerDnsDoubleUnderTest } from '../support/power-dns-double-under-test'
+import { failureOf, listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
 import { surroundings } from '../support/surroundings'
 
 const double = powerDnsDouble()
@@ -15,49 +14,15 @@ beforeEach(() => {
   double.trouble = () => null
 })
 
-// Nothing that is awaited here takes longer, but for what never comes.
-const hurried = surroundings({ totalMs: 1000 })
-const opened = (more: object = {}): DnsProvider => powerDns.open({ url: double.url, api_key: double.apiKey, ...more }, hurried)
+const opened = (more: object = {}): DnsProvider =>
+  powerDns.open({ url: double.url, api_key: double.apiKey, ...more }, surroundings())
 const provider = opened()
 let zones = 0
 
-async function start(): Promise<ProviderUnderTest> {
-  const silence = (trouble: Trouble) => (asked: string) => (asked.startsWith('PATCH') ? trouble : null)
-  return {
-    provider,
-    async makeZone() {
-      const name = `z${++zones}.example`
-      await provider.createZone!(name, ['ns1.example.net.'])
-      return name
-    },
-    async look(name) {
-      return [...double.zones.get(`${name}.`)!.rrsets.values()]
-        .filter(one => one.type !== 'SOA')
-        .map(({ name: fqdn, type, ttl, records }) =>
-          rrset(
-            withinZone(lowerName(fqdn), name)!,
-            type,
-            ttl,
-            records.map(one => one.content),
-          ),
-        )
-    },
-    async meddle(name, below, type, ttl, values) {
-      double.put(`${name}.`, absoluteOf(below, name), type, ttl, values && [...values])
-    },
-    unauthorized: opened({ api_key: 'another' }),
-    unreachable: opened({ url: 'http://127.0.0.1:9' }),
-    trouble: {
-      throttle: () => (double.trouble = () => ({ status: 429, headers: { 'retry-after': '7' } })),
-      shorten: () => (double.trouble = () => 'half of the rrsets'),
-      fallSilent: () => (double.trouble = silence('hang after doing it')),
-      calm: () => (double.trouble = () => null),
-    },
-    stop: () => {},
-  }
-}
-
-providerContract('the double of PowerDNS', start)
+providerContract('the double of PowerDNS', async () => {
+  const server = powerDnsDoubleUnderTest(double)
+  return { ...server, provider, unauthorized: opened({ api_key: 'another' }), unreachable: opened({ url: 'http://127.0.0.1:9' }) }
+})
 
 const www = rrset('www', 'A', 300, ['192.0.2.1'])
 

@@ -6,6 +6,9 @@ import type { DnsProvider } from '../../src/features/dns/providers/provider'
 import { absoluteOf } from '../../src/features/dns/zone-names'
 import { anyFields } from '../support/dns-values'
 import { powerDnsDouble } from '../support/power-dns-double'
+import { driftContract } from '../support/drift-contract'
+import { hubContract } from '../support/hub-contract'
+import { powerDnsUnderTest } from '../support/power-dns-under-test'
 import { startPowerDns, type PowerDnsServer } from '../support/power-dns-server'
 import { listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
 import { surroundings } from '../support/surroundings'
@@ -29,17 +32,13 @@ async function makeZone(): Promise<string> {
 }
 
 providerContract('PowerDNS', async () => ({
+  ...powerDnsUnderTest(server),
   provider: opened(),
-  makeZone,
-  look: name => server.transferred(name),
-  async meddle(name, below, type, ttl, values) {
-    if (values === null) await server.util('delete-rrset', name, below, type)
-    else await server.util('replace-rrset', name, below, type, String(ttl), ...values)
-  },
   unauthorized: opened({ api_key: 'another' }),
   unreachable: opened({ url: 'http://127.0.0.1:9' }),
-  stop: () => {},
 }))
+
+for (const contract of [hubContract, driftContract]) contract('PowerDNS', async () => powerDnsUnderTest(server))
 
 const a = (name: string, ...values: string[]) => ({
   name,

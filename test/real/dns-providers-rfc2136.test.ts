@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
-import { readZoneFile, type ZoneRecord } from '../../src/core/dns/zone-file'
 import type { DnsProvider, Op, ProviderRrset } from '../../src/features/dns/providers/provider'
 import { rfc2136 } from '../../src/features/dns/providers/rfc2136'
 import { sameRrset } from '../../src/features/dns/providers/same-rrset'
-import { absoluteOf, withinZone } from '../../src/features/dns/zone-names'
+import { driftContract } from '../support/drift-contract'
+import { hubContract } from '../support/hub-contract'
 import { freePort, type OtherServer } from '../support/name-servers'
 import { op, providerContract } from '../support/provider-contract'
 import { surroundings } from '../support/surroundings'
-import { startUpdatableBind, startUpdatableKnot } from '../support/update-servers'
+import { digged, nsupdate, updateKey, updateServers, updateServerUnderTest } from '../support/update-server-under-test'
+import { rrsetsOfText } from '../support/zone-rrsets'
 
-const key = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 5).toString('base64') }
+const key = updateKey
 const zone = { name: 'z.test', ref: null }
 const file = `$TTL 3600
 @ SOA ns1 hostmaster 1 3600 600 86400 300
@@ -20,9 +21,8 @@ www 300 A 192.0.2.1
 www 300 A 192.0.2.2
 txt TXT "a;b\\"c\\\\d"
 `
-const starts = { BIND: startUpdatableBind, Knot: startUpdatableKnot }
-type Which = keyof typeof starts
-const every = Object.keys(starts) as Which[]
+const starts = updateServers
+const every = Object.keys(starts) as (keyof typeof starts)[]
 
 const providerAt = (port: number, more: object = {}): DnsProvider =>
   rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, surroundings())
@@ -38,52 +38,19 @@ const text = ({ name, type, ttl, values }: ProviderRrset) =>
     .sort()
     .join(', ')}`
 
-async function nsupdate(port: number, zoneName: string, ...lines: string[]): Promise<void> {
-  const run = Bun.spawn(['nsupdate', '-y', `${key.algorithm}:${key.name}:${key.secret}`], { stdin: 'pipe', stderr: 'pipe' })
-  run.stdin.write([`server 127.0.0.1 ${port}`, `zone ${zoneName}`, ...lines, 'send', ''].join('\n'))
-  await run.stdin.end()
-  expect([await run.exited, await new Response(run.stderr).text()]).toEqual([0, ''])
-}
-
-// One for each test of the contract.
-const names = Array.from({ length: 80 }, (_, n) => `z${n}.test`)
-const emptyZone = '$TTL 3600\n@ SOA ns1.example.net. hostmaster 1 3600 600 86400 300\n@ NS ns1.example.net.\n'
-
-/** The records of a zone but for the SOA, by dig. */
-async function digged(port: number, name: string): Promise<ZoneRecord[]> {
-  const args = ['@127.0.0.1', '-p', String(port), '-y', `${key.algorithm}:${key.name}:${key.secret}`, name, 'AXFR']
-  const run = Bun.spawn(['dig', '+noall', '+answer', '+onesoa', ...args], { stdout: 'pipe' })
-  const records = [...readZoneFile(await new Response(run.stdout).text(), { origin: `${name}.`, defaultTtl: null })]
-  return records.filter(one => one.type !== 'SOA')
-}
-
-for (const which of every)
+for (const which of every) {
   providerContract(which, async () => {
-    const server = await starts[which](names, emptyZone, { key })
-    let used = 0
+    const server = await updateServerUnderTest(which)
+    const { port, names } = server
     return {
-      provider: providerAt(server.port, { zones: names }),
-      makeZone: async () => names[used++]!,
-      async look(name) {
-        const records = await digged(server.port, name)
-        const sets = Map.groupBy(records, one => `${one.name.toLowerCase()} ${one.type}`)
-        return [...sets.values()].map(([first, ...others]) => ({
-          name: withinZone(first!.name.toLowerCase(), name)!,
-          type: first!.type,
-          ttl: first!.ttl,
-          values: [first!, ...others].map(one => one.rdata),
-        }))
-      },
-      async meddle(name, below, type, ttl, values) {
-        const owner = absoluteOf(below, name)
-        const added = values?.map(one => `update add ${owner} ${ttl} ${type} ${one}`) ?? []
-        await nsupdate(server.port, name, `update delete ${owner} ${type}`, ...added)
-      },
-      unauthorized: providerAt(server.port, { zones: names.slice(0, 1), key_secret: Buffer.alloc(32).toString('base64') }),
+      ...server,
+      provider: providerAt(port, { zones: names }),
+      unauthorized: providerAt(port, { zones: names.slice(0, 1), key_secret: Buffer.alloc(32).toString('base64') }),
       unreachable: providerAt(await freePort()),
-      stop: () => server.stop(),
     }
   })
+  for (const contract of [hubContract, driftContract]) contract(which, () => updateServerUnderTest(which))
+}
 
 describe.each(every)('%s', which => {
   let server: OtherServer
@@ -224,7 +191,7 @@ describe.each(every)('%s that signs the zone', which => {
   afterAll(() => server?.stop())
 
   test('shows its records, and none of those it signs with', async () => {
-    const types = async () => (await digged(server.port, 'z.test')).map(one => one.type)
+    const types = async () => rrsetsOfText(await digged(server.port, 'z.test'), 'z.test').map(one => one.type)
     for (let tries = 0; tries < 200 && !(await types()).includes('RRSIG'); tries++) await Bun.sleep(50)
     expect(await types()).toContain('DNSKEY')
     const shown = async () => (await provider.read(zone)).rrsets.map(one => `${one.name} ${one.type}`).sort()

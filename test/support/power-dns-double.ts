@@ -28,7 +28,10 @@ export type Trouble =
   | 'hang after doing it'
   | 'cut body'
   | 'cut connection'
+  | 'cut connection after doing it'
   | 'half of the rrsets'
+  /** So many rrsets, the SOA and the NS of the apex first, in an answer that is whole otherwise. */
+  | { rrsets: number }
   | 'a gigabyte'
 
 /** The HTTP API of a PowerDNS Authoritative Server 4.7 with its zones in memory. What it says is what the real one says. */
@@ -78,7 +81,7 @@ export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
       const trouble = await here.trouble(asked)
       if (trouble === 'hang') return await never()
       if (trouble === 'cut connection') return cutBefore()
-      if (trouble !== null && typeof trouble === 'object')
+      if (trouble !== null && typeof trouble === 'object' && 'status' in trouble)
         return new Response(trouble.body ?? `{"error": "trouble"}`, { status: trouble.status, headers: trouble.headers ?? {} })
       if (trouble === 'a gigabyte') return endless()
       if (request.headers.get('x-api-key') !== here.apiKey)
@@ -86,8 +89,11 @@ export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
       if (!inServer || !url.pathname.startsWith('/api/v1/')) return plain(404, 'Not Found')
       const answer = answered(here, request.method, path.slice('/servers/localhost'.length), url.searchParams, body)
       if (trouble === 'hang after doing it') return await never()
+      if (trouble === 'cut connection after doing it') return cutBefore()
       if (trouble === 'cut body') return cutInside(await answer.text())
       if (trouble === 'half of the rrsets') return halved((await answer.json()) as { rrsets: unknown[] })
+      if (trouble !== null && typeof trouble === 'object')
+        return reduced((await answer.json()) as { rrsets: DoubleRrset[] }, trouble.rrsets)
       return answer
     },
   })
@@ -257,11 +263,17 @@ const cutInside = (text: string) =>
     { headers: { 'content-type': 'application/json' } },
   )
 
-const cutBefore = () => new Response(new ReadableStream({ start: controller => controller.error(undefined) }))
+/** Ends the connection in place of an answer. */
+export const cutBefore = () => new Response(new ReadableStream({ start: controller => controller.error(undefined) }))
 
 const halved = (zone: { rrsets: unknown[] }) => {
   const soaFirst = zone.rrsets.toSorted((a, b) => Number((b as any).type === 'SOA') - Number((a as any).type === 'SOA'))
   return Response.json({ ...zone, rrsets: soaFirst.slice(Math.ceil(soaFirst.length / 2)) })
+}
+
+const reduced = (zone: { rrsets: DoubleRrset[] }, kept: number) => {
+  const first = (one: DoubleRrset) => ['SOA', 'NS'].indexOf(one.type) + 1 || 3
+  return Response.json({ ...zone, rrsets: zone.rrsets.toSorted((a, b) => first(a) - first(b)).slice(0, kept) })
 }
 
 function endless(): Response {

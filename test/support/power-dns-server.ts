@@ -2,9 +2,8 @@ import { Database } from 'bun:sqlite'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readZoneFile } from '../../src/core/dns/zone-file'
-import { withinZone } from '../../src/features/dns/zone-names'
 import type { ProviderRrset } from '../../src/features/dns/providers/provider'
+import { rrsetsOfText } from './zone-rrsets'
 
 /** A PowerDNS Authoritative Server of this machine, with a database of its own. */
 export interface PowerDnsServer {
@@ -101,15 +100,7 @@ async function answers(url: string, apiKey: string): Promise<boolean> {
 
 async function transferred(zone: string, port: number): Promise<ProviderRrset[]> {
   const text = await printed(['dig', '@127.0.0.1', '-p', String(port), '+noall', '+answer', '+onesoa', '+nosplit', zone, 'AXFR'])
-  const rrsets = new Map<string, ProviderRrset>()
-  for (const { name, type, ttl, rdata } of readZoneFile(text, { origin: `${zone}.` })) {
-    if (type === 'SOA') continue
-    const below = withinZone(name.toLowerCase(), zone)!
-    const known = rrsets.get(`${below} ${type}`)
-    if (known) known.values.push(rdata)
-    else rrsets.set(`${below} ${type}`, { name: below, type, ttl, values: [rdata] })
-  }
-  return [...rrsets.values()]
+  return rrsetsOfText(text, zone)
 }
 
 async function printed(command: string[]): Promise<string> {

@@ -8,6 +8,15 @@ import type { Opened } from './read-target'
 /** What became of the steps of a plan, by `rrsetKey`. */
 export type Results = Map<string, OpResult>
 
+/** Steps that were carried out, and what became of them. */
+export interface Brought {
+  ops: readonly Op[]
+  results: Results
+}
+
+export const mayHaveHappened = (result: OpResult | undefined): boolean =>
+  result?.outcome === 'done' || result?.outcome === 'unknown'
+
 /**
  * Carries steps out, batch by batch and in order, until one fails: what leads to it must not be brought there without it. Those that are left
  * are for the next time.

@@ -9,7 +9,7 @@ import { dnsRecords, dnsZones } from '../tables'
 import { rowsAtOnce, rrsetKey, type ZoneRow } from '../zone-rows'
 import { aliasAddressesOf } from '../aliases/expand'
 import { adoptable, adoptObserved } from './adopt-observed'
-import type { Results } from './apply-ops'
+import { mayHaveHappened, type Brought, type Results } from './apply-ops'
 import { blockZone } from './block-zone'
 import { ClaimLost, claimMs, holdClaim, type Claimed } from './claim-target'
 import { changedByOthers, evaluate, type Evaluated, type Known } from './evaluate'
@@ -59,7 +59,7 @@ export async function settle(
   opened: Opened,
   snapshot: Snapshot,
   order: SyncOrder,
-  after: { results: Results; ops: readonly Op[] } | null,
+  after: Brought | null,
 ): Promise<Settled> {
   const { at, isNew } = opened
   return await record(hub, async tx => {
@@ -80,7 +80,7 @@ export async function settle(
           order.enforce === 'all' || order.enforce?.has(key) === true || (state === 'drifted' && enforces === 'yes'),
       })
     let seen = await look()
-    const own = new Set(after?.ops.map(rrsetKey))
+    const own = new Set(after?.ops.filter(one => mayHaveHappened(after.results.get(rrsetKey(one)))).map(rrsetKey))
     for (const one of after ? seen.stands : []) failedStep(one, after!.results)
     const told = target.lastReadAt === null ? [] : changedByOthers(seen.stands, seen.gone, known, own)
     const adopted =

@@ -2,15 +2,16 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { ProviderError } from '../providers/provider'
+import { ProviderError, type Snapshot } from '../providers/provider'
 import { dnsZones } from '../tables'
-import { applyOps } from './apply-ops'
+import { rrsetKey } from '../zone-rows'
+import { applyOps, mayHaveHappened, type Brought } from './apply-ops'
 import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } from './claim-target'
 import { writeFirstReading } from './first-reading'
 import { unbelievable, type BlockReason } from './guards'
 import { openTarget, readOpened, type Opened } from './read-target'
 import { settle, type SyncOrder } from './settle-reading'
-import { countsOf, type SyncCounts } from './sync-tells'
+import { countsOf, syncAudit, type SyncCounts } from './sync-tells'
 import { dnsPlans, dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
 
@@ -29,6 +30,7 @@ const nothing: SyncCounts = { created: 0, updated: 0, deleted: 0, failed: 0 }
 export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): Promise<SyncOutcome> {
   const claimed = await claimTarget(hub, targetId)
   if (!claimed) return { did: claimed === null ? 'busy' : 'gone' }
+  let brought: Brought | null = null
   try {
     const opened = await openTarget(hub, claimed, order.applies)
     await renewClaim(hub, claimed)
@@ -38,7 +40,7 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
     const doubt = order.believes
       ? null
       : unbelievable(snapshot.rrsets, await lastReading(hub, claimed, opened), opened.provider.caps)
-    if (doubt) return await failed(hub, claimed, { code: 'incomplete', detail: doubt, retryAfterMs: null })
+    if (doubt) throw new ProviderError('incomplete', doubt)
     await writeFirstReading(hub, claimed, opened, snapshot)
     await renewClaim(hub, claimed)
     const first = await settle(hub, claimed, opened, snapshot, order, null)
@@ -47,17 +49,14 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
       return { did: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
     }
     await renewClaim(hub, claimed)
-    const results = await applyOps(hub, claimed, opened, first.ops)
-    await renewClaim(hub, claimed)
-    await settle(
-      hub,
-      claimed,
-      opened,
-      await opened.provider.read(opened.at),
-      { ...order, applies: false },
-      { results, ops: first.ops },
-    )
-    const counts = countsOf(first.ops, results)
+    brought = { ops: first.ops, results: await applyOps(hub, claimed, opened, first.ops) }
+    const least = thereAtLeast(snapshot, brought)
+    await renewClaim(hub, claimed, { lastGoodCount: least.count })
+    const again = await opened.provider.read(opened.at)
+    const loss = unbelievable(again.rrsets, least, opened.provider.caps)
+    if (loss) throw new ProviderError('incomplete', loss)
+    await settle(hub, claimed, opened, again, { ...order, applies: false }, brought)
+    const counts = countsOf(brought.ops, brought.results)
     await finish(hub, claimed, counts.failed === 0 ? 'done' : 'failed')
     return { did: 'read', blocked: [], isStale: false, counts }
   } catch (error) {
@@ -66,10 +65,11 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
       await record(hub, async tx => ({ result: await free(tx, claimed.claim, targetId) }))
       throw error
     }
-    return await failed(hub, claimed, { code: error.failure, detail: error.message, retryAfterMs: error.retryAfterMs })
+    return await failed(hub, claimed, error, brought)
   }
 }
 
+/** What a reading is held against. */
 async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Promise<{ count: number | null; hasNs: boolean }> {
   if (target.lastReadAt === null) return { count: null, hasNs: !isNew }
   const [ns] = await hub.read
@@ -77,6 +77,14 @@ async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Pr
     .from(dnsTargetRrsets)
     .where(and(eq(dnsTargetRrsets.targetId, target.id), eq(dnsTargetRrsets.name, '@'), eq(dnsTargetRrsets.type, 'NS')))
   return { count: target.lastGoodCount, hasNs: Boolean(ns?.observed) }
+}
+
+/** The same once steps were carried out: all that was there, but for what may have been removed. */
+function thereAtLeast({ rrsets }: Snapshot, { ops, results }: Brought): { count: number; hasNs: boolean } {
+  const removed = ops.filter(one => one.action === 'delete' && mayHaveHappened(results.get(rrsetKey(one))))
+  const made = ops.filter(one => one.action === 'create' && results.get(rrsetKey(one))?.outcome === 'done')
+  const isApexNs = (one: { name: string; type: string }) => one.name === '@' && one.type === 'NS'
+  return { count: rrsets.length + made.length - removed.length, hasNs: rrsets.some(isApexNs) && !removed.some(isApexNs) }
 }
 
 /** Whether something waits to be brought there, so that the target is to be read whatever its serial. */
@@ -142,20 +150,24 @@ const pauseMs = (failures: number): number => Math.min(shortestPauseMs * 2 ** (f
 async function failed(
   hub: Hub,
   claimed: Claimed,
-  { code, detail, retryAfterMs }: { code: string; detail: string; retryAfterMs: number | null },
+  { failure, message, retryAfterMs }: ProviderError,
+  brought: Brought | null,
 ): Promise<SyncOutcome> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     const { failuresInARow } = await holdClaim(tx, claimed, now)
     await free(tx, claimed.claim, claimed.target.id, {
-      error: { code, detail: detail.slice(0, 500) },
+      error: { code: failure, detail: message.slice(0, 500) },
       failuresInARow: failuresInARow + 1,
       isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
       nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
     })
-    return { result: undefined }
+    return {
+      result: undefined,
+      audits: brought ? [syncAudit(claimed.zone, claimed, countsOf(brought.ops, brought.results))] : [],
+    }
   })
-  return { did: 'failed', code, detail, retryAfterMs }
+  return { did: 'failed', code: failure, detail: message, retryAfterMs }
 }
 
 /** A tenth of the interval either way, so that targets are not asked all at once. */
