@@ -286,7 +286,7 @@ describe('what breaks a rule is told with its field and section', () => {
     ['A', '\\# 3 010203', 'address ends too early (RFC 1035 3.4.1)'],
     ['A', '\\# 4 010203', 'A generic value must be \\#, the number of octets, and them in hexadecimal (RFC 3597 5)'],
     ['TYPE731', 'abc', 'The value of TYPE731 must be written as \\# length hexadecimal (RFC 3597 5)'],
-    ['WKS', 'abc', '"WKS" is not a record type (RFC 3597 5)'],
+    ['WKS', 'abc', 'WKS has no form of its own here: write it as TYPE11 (RFC 3597 5)'],
     ['OPT', '\\# 0', 'OPT is a type of questions or messages, not of records (RFC 6895 3.1)'],
     ['A', '1.2.3.4\n1.2.3.5', 'The value of A must be one line, or stand in parentheses (RFC 1035 5.1)'],
   ]

@@ -45,13 +45,60 @@ const CODES: Record<string, number> = {
   CAA: 257,
   ALIAS: 65401,
 }
+// Of the same registry: what is kept in the form of RFC 3597 alone.
+const WITHOUT_FORM: Record<string, number> = {
+  MD: 3,
+  MF: 4,
+  MB: 7,
+  MG: 8,
+  MR: 9,
+  NULL: 10,
+  WKS: 11,
+  MINFO: 14,
+  X25: 19,
+  ISDN: 20,
+  RT: 21,
+  NSAP: 22,
+  'NSAP-PTR': 23,
+  SIG: 24,
+  KEY: 25,
+  PX: 26,
+  GPOS: 27,
+  NXT: 30,
+  EID: 31,
+  NIMLOC: 32,
+  ATMA: 34,
+  KX: 36,
+  A6: 38,
+  SINK: 40,
+  APL: 42,
+  IPSECKEY: 45,
+  HIP: 55,
+  NINFO: 56,
+  RKEY: 57,
+  TALINK: 58,
+  NID: 104,
+  L32: 105,
+  L64: 106,
+  LP: 107,
+  EUI48: 108,
+  EUI64: 109,
+  AVC: 258,
+  DOA: 259,
+  AMTRELAY: 260,
+  TA: 32768,
+  DLV: 32769,
+}
 const NAMES = new Map(Object.entries(CODES).map(([name, code]) => [code, name]))
 
 /** The code of a mnemonic or of `TYPEnnn` (RFC 3597 5), in any case. @throws DnsFormatError for what is neither */
 export function typeCode(name: string): number {
   const code = codeOf(name) ?? codeOf(name.toUpperCase())
-  if (code === null) throw new DnsFormatError(`"${name.slice(0, 32)}" is not a record type`, null, 'RFC 3597 5')
-  return code
+  if (code !== null) return code
+  const numbered = codeWithoutForm(name)
+  if (numbered !== null)
+    throw new DnsFormatError(`${name.toUpperCase()} has no form of its own here: write it as TYPE${numbered}`, null, 'RFC 3597 5')
+  throw new DnsFormatError(`"${name.slice(0, 32)}" is not a record type`, null, 'RFC 3597 5')
 }
 
 /** The mnemonic of a code, or `TYPEnnn` where there is none. */
@@ -61,6 +108,12 @@ export function typeName(code: number): string {
 
 /** True for a mnemonic or `TYPEnnn`. */
 export const isTypeName = (name: string): boolean => codeOf(name.toUpperCase()) !== null
+
+/** The code of a type whose mnemonic is registered, and whose values are only written as octets here; null for all others. */
+export const codeWithoutForm = (name: string): number | null => {
+  const upper = name.toUpperCase()
+  return Object.hasOwn(WITHOUT_FORM, upper) ? WITHOUT_FORM[upper]! : null
+}
 
 /** True for codes of questions and of single messages (RFC 6895 3.1), and for OPT: no zone has records of them. */
 export const isMetaType = (code: number): boolean => code === 0 || code === 41 || (code >= 128 && code <= 255)

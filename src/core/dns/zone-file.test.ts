@@ -183,6 +183,18 @@ describe('$GENERATE', () => {
   })
 })
 
+test('whoever wants to know all that is wrong is told line by line', () => {
+  const told: string[] = []
+  const read = (most: number) => {
+    told.length = 0
+    const options = { origin: 'z.test.', defaultTtl: 60, broken: (error: Error) => told.push(error.message) < most }
+    return [...readZoneFile('a A 1\nb A 192.0.2.1\nc B x\nd EUI48 y\n$TTL z\ne A 192.0.2.2', options)].map(one => one.name)
+  }
+  expect(read(9)).toEqual(['b.z.test.', 'e.z.test.'])
+  expect(told.map(one => one.split(',')[0])).toEqual(['line 1', 'line 3', 'line 4', 'line 5'])
+  expect(() => read(2)).toThrow('line 3, column 3: "B" is not a TTL, a class or a record type (RFC 1035 5.1)')
+})
+
 describe('what breaks a rule is told with its place', () => {
   test.each([
     [
@@ -192,6 +204,7 @@ describe('what breaks a rule is told with its place', () => {
     ['a MX ( 10\n  70000\n mail )', 'line 3, column 2: The value of MX must end before "mail" (RFC 1035 3.3.9)'],
     ['a MX 10', 'line 1, column 6: exchange is missing (RFC 1035 3.3.9)'],
     ['a B 192.0.2.1', 'line 1, column 3: "B" is not a TTL, a class or a record type (RFC 1035 5.1)'],
+    ['a KX 10 b', 'line 1, column 3: KX has no form of its own here: write it as TYPE36 \\# and its octets (RFC 3597 5)'],
     ['a', 'line 1, column 1: The record type is missing (RFC 1035 5.1)'],
     [' A 192.0.2.1', 'line 1, column 2: The first record must have a name: its line must not begin with a blank (RFC 1035 5.1)'],
     ['a..b A 192.0.2.1', 'line 1, column 1: The name of a record must not have an empty label (RFC 1035 3.1)'],

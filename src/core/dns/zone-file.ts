@@ -2,7 +2,7 @@ import { DnsFormatError } from './format-error'
 import { parseName } from './name'
 import { rdataOfWords } from './rdata'
 import { looksLikeTtl, parseTtl } from './ttl'
-import { isTypeName } from './type-codes'
+import { codeWithoutForm, isTypeName } from './type-codes'
 import { recordTypeOf } from './types'
 import { linesOf, WordError, Words, type Line, type Word } from './words'
 import { generatedLines, GENERATED_MAX } from './zone-generate'
@@ -36,13 +36,15 @@ export interface ZoneFileOptions {
   origin: string | null
   /** The TTL in seconds of records for which the file has none; null refuses them. */
   defaultTtl?: number | null
+  /** Is told of a line that breaks a rule. When it answers true, reading goes on with the next line; else the error is thrown. */
+  broken?(error: ZoneFileError): boolean
 }
 
 /**
  * Reads a zone file (RFC 1035 5, with `$TTL` of RFC 2308 4, generic values of RFC 3597 and `$GENERATE` of BIND) record
  * by record, in time and memory linear in its text. Nothing is asked of the zone: names may be outside of it, records
  * may be double or clash.
- * @throws ZoneFileError at the first rule that is broken
+ * @throws ZoneFileError at the first rule that is broken, and at a quote or parenthesis that does not end, whatever `broken` answers
  */
 export function* readZoneFile(text: string, options: ZoneFileOptions): Generator<ZoneRecord & { line: number }> {
   const state = new ZoneFileState(options)
@@ -55,16 +57,22 @@ export function* readZoneFile(text: string, options: ZoneFileOptions): Generator
     }
     return line
   }
+  const errorOf = (error: DnsFormatError): ZoneFileError => {
+    const at = error instanceof WordError ? error.at : (state.blamed?.at ?? 0)
+    const before = text.slice(0, at)
+    return new ZoneFileError(error, before.split('\n').length, at - before.lastIndexOf('\n'))
+  }
   try {
     for (const one of linesOf(text)) {
       const number = lineAt(one.words[0]!.at)
-      for (const record of state.read(one)) yield { ...record, line: number }
+      try {
+        for (const record of state.read(one)) yield { ...record, line: number }
+      } catch (error) {
+        if (!(error instanceof DnsFormatError) || !options.broken?.(errorOf(error))) throw error
+      }
     }
   } catch (error) {
-    if (!(error instanceof DnsFormatError)) throw error
-    const at = error instanceof WordError ? error.at : (state.blamed?.at ?? 0)
-    const before = text.slice(0, at)
-    throw new ZoneFileError(error, before.split('\n').length, at - before.lastIndexOf('\n'))
+    throw error instanceof DnsFormatError ? errorOf(error) : error
   }
 }
 
@@ -138,6 +146,13 @@ class ZoneFileState {
     if (words.left === 0) throw new DnsFormatError('The record type is missing', null, 'RFC 1035 5.1')
     const typeWord = words.next()
     if (typeWord.quoted || !isTypeName(typeWord.text)) {
+      const code = typeWord.quoted ? null : codeWithoutForm(typeWord.text)
+      if (code !== null)
+        throw new DnsFormatError(
+          `${typeWord.text.toUpperCase()} has no form of its own here: write it as TYPE${code} \\# and its octets`,
+          null,
+          'RFC 3597 5',
+        )
       throw new DnsFormatError(`"${typeWord.text.slice(0, 64)}" is not a TTL, a class or a record type`, null, 'RFC 1035 5.1')
     }
     const type = recordTypeOf(typeWord.text).name

@@ -54,8 +54,17 @@ async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
   const read = new ImportedZone(zone.name)
   const problems: FieldProblem[] = []
   let count = 0
+  const options = {
+    origin: originOf(zone.name),
+    defaultTtl: zone.defaultTtl,
+    // All that is wrong is told at once.
+    broken: (error: ZoneFileError) => {
+      problems.push(ruleProblem(error, lineOf(error.line)))
+      return problems.length < mostProblems
+    },
+  }
   try {
-    for (const record of readZoneFile(text, { origin: originOf(zone.name), defaultTtl: zone.defaultTtl })) {
+    for (const record of readZoneFile(text, options)) {
       try {
         read.take(record, lineOf(record.line))
       } catch (error) {
@@ -71,7 +80,7 @@ async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
     }
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error
-    problems.push(ruleProblem(error, lineOf(error.line)))
+    if (problems.length < mostProblems) problems.push(ruleProblem(error, lineOf(error.line)))
   }
   if (problems.length > 0) throw invalid(problems)
   return read
