@@ -29,7 +29,9 @@ export const startUpdatableBind = (
 ): Promise<OtherServer> =>
   startServer(names[0]!, zoneFile, (folder, port) => {
     const notify =
-      notifies === undefined ? 'notify no;' : `notify explicit; notify-delay 0; also-notify { 127.0.0.1 port ${notifies}; };`
+      notifies === undefined
+        ? 'notify no;'
+        : `notify explicit; notify-delay 0; also-notify { 127.0.0.1 port ${notifies} key "${key.name}"; };`
     const zones = names.map(
       (name, place) => `zone "${name}" {
         type primary; file "${copied(folder, place)}"; check-names ignore;

@@ -16,6 +16,7 @@ import type { HubAnswers, HubQuestion } from './server/messages'
 import { NameServer } from './server/name-server'
 import type { ServedZone } from './server/served-zone'
 import { ZoneFeed, type ZoneSource } from './server/zone-feed'
+import { notifyKeysOf } from './sync/notify-keys'
 import { readTargetsSoon } from './sync/sync-zone'
 import { isCatalog, listCatalogs, readCatalog } from './transfers/catalog'
 import { readRights, rightsNumber } from './transfers/rights'
@@ -105,6 +106,7 @@ export async function writeTransfers(hub: Hub): Promise<void> {
 /** Answers what the thread of the name server asks. */
 async function answerTo(hub: Hub, question: HubQuestion): Promise<HubAnswers[HubQuestion['kind']]> {
   if (question.kind === 'notified') return await readTargetsSoon(hub, question.zone)
+  if (question.kind === 'notify_keys') return await notifyKeysOf(hub, question.zone, question.key)
   const zone = await findZone(hub.read, question.zone)
   const deltas = zone && (await readDeltas(hub.read, zone.id, question.from, question.most))
   return deltas && deltas.map(one => ({ ...one, removed: one.removed.map(withOwnOctets), added: one.added.map(withOwnOctets) }))

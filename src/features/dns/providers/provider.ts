@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { Clock } from '../../../core/clock'
+import type { TsigKey } from '../../../core/dns/tsig'
 import type { Log } from '../../../core/log'
 import type { VettedHost } from '../../../core/net/egress'
 import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core/net/guarded-fetch'
@@ -176,5 +177,7 @@ export interface ProviderKind<S = any> {
   caps: Caps
   /** What the schema cannot say of the settings. @throws Problem 422 below `#/settings` */
   refuse?(settings: S): void
+  /** Keys with which its servers sign what they tell of changes (RFC 1996); absent where they tell of none. */
+  notifyKeys?(settings: S): TsigKey[]
   open(settings: S, around: Surroundings): DnsProvider
 }

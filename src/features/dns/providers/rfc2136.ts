@@ -50,6 +50,10 @@ export const rfc2136: ProviderKind<Settings> = {
     const problems = [...hostProblems(settings), ...keyProblems(settings), ...zoneProblems(settings)]
     if (problems.length > 0) throw invalid(problems)
   },
+  notifyKeys(settings: Settings) {
+    const transferKey = transferKeyOf(settings)
+    return transferKey ? [keyOf(settings), transferKey] : [keyOf(settings)]
+  },
   open(settings, around) {
     const key = keyOf(settings)
     const { host, port = 53, zones } = settings

@@ -1,6 +1,6 @@
 import { CLASS, RCODE, type Message } from '../../../core/dns/message'
 import { decodeMessage } from '../../../core/dns/message-decode'
-import { refuseTsig, signTsig, TSIG_ERROR, tsigLength, type TsigKey } from '../../../core/dns/tsig'
+import { refuseTsig, signTsig, TSIG_ERROR, tsigLength, verifyTsig, type TsigKey } from '../../../core/dns/tsig'
 import type { Answerer, Asked, Keyed } from './answerer'
 import { countUp, type Counted } from './counted'
 import type { Notifies } from './notifies'
@@ -25,7 +25,7 @@ export class KeyedAnswers implements Keyed<Later> {
       hidden: ZoneSet
       keys: TransferKeys
       transfers: Pick<Transfers, 'messages'>
-      notifies: Pick<Notifies, 'answer'>
+      notifies: Pick<Notifies, 'answer' | 'keysOf'>
       counted: Pick<Counted, 'transfers'>
       /** Seconds since 1970. */
       now(): number
@@ -45,9 +45,30 @@ export class KeyedAnswers implements Keyed<Later> {
   }
 
   notified(asked: Asked): Uint8Array | Later {
-    const { question, extras, peer } = asked
-    const proof = extras.tsig ? this.#proofOf(asked) : null
-    if (proof instanceof Uint8Array) return proof
+    const proof = asked.extras.tsig ? this.#proofOf(asked) : null
+    return proof instanceof Uint8Array ? this.#signedElsewhere(own(asked), proof.slice()) : this.#told(asked, proof)
+  }
+
+  /** A server where a zone is also kept signs with the key that it has in common with the hub, which opens nothing here. */
+  async *#signedElsewhere(asked: Asked, refusal: Uint8Array): Later {
+    const { query, extras, peer } = asked
+    const record = extras.tsig!
+    const message = decodeMessage(query)
+    const keys = await this.around.notifies.keysOf({ zone: message.question[0]!.name, key: record.key, peer })
+    if (keys === null) return
+    for (const key of keys) {
+      const verdict = verifyTsig(query, record, [key], { now: this.around.now() })
+      if (!verdict.ok) continue
+      const answer = this.#told(asked, { key: verdict.key, mac: verdict.mac, message })
+      if (answer instanceof Uint8Array) yield answer
+      else yield* answer
+      return
+    }
+    yield refusal
+  }
+
+  #told(asked: Asked, proof: Proof | null): Uint8Array | Later {
+    const { question, peer } = asked
     // RFC 1996 3.7: it is of the SOA.
     if (question.type !== TYPE.SOA || question.class !== CLASS.IN) {
       const refused = this.answerer.empty(asked, RCODE.FORMERR)

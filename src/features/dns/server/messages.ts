@@ -1,3 +1,4 @@
+import type { TsigKey } from '../../../core/dns/tsig'
 import type { ServedSet } from './served-zone'
 import type { TransferRights } from './transfer-keys'
 
@@ -54,11 +55,14 @@ export type HubQuestion =
   | { kind: 'deltas'; zone: string; from: number; most: number }
   /** Somebody tells that a zone has changed elsewhere; whether it is a zone that is kept elsewhere too. */
   | { kind: 'notified'; zone: string }
+  /** Which keys of this name the servers have at which a zone is kept: they sign with them what they tell of it. */
+  | { kind: 'notify_keys'; zone: string; key: string }
 
 /** The answers to each of them. */
 export interface HubAnswers {
   deltas: Delta[] | null
   notified: boolean
+  notify_keys: TsigKey[]
 }
 
 /** What leads from one serial to the next (RFC 1995 4). The SOA is not among what is removed and added. */

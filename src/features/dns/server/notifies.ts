@@ -1,4 +1,5 @@
 import { RCODE } from '../../../core/dns/message'
+import type { TsigKey } from '../../../core/dns/tsig'
 import { countUp, type Counted } from './counted'
 import type { HubLine } from './hub-line'
 import { networkOf, ResponseRateLimit } from './rate-limit'
@@ -28,12 +29,21 @@ export class Notifies {
 
   /** The answer, or nothing where somebody tells too much. */
   async *answer({ zone, peer, bare }: NotifyAsked): AsyncGenerator<Uint8Array, void> {
-    if (this.#limit.take(networkOf(peer) ?? LOOPBACK, performance.now()) !== 'send') {
-      countUp(this.counted.notifies, 'dropped')
-      return
-    }
+    if (this.#isTooMuch(peer)) return
     const isKept = await this.hub.ask({ kind: 'notified', zone })
     countUp(this.counted.notifies, isKept === undefined ? 'failed' : isKept ? 'taken' : 'refused')
     yield bare(isKept === undefined ? RCODE.SERVFAIL : isKept ? RCODE.NOERROR : RCODE.NOTAUTH)
+  }
+
+  /** Keys of this name that the servers have at which a zone is kept; null where somebody tells too much. */
+  async keysOf({ zone, key, peer }: { zone: string; key: string; peer: string }): Promise<TsigKey[] | null> {
+    if (this.#isTooMuch(peer)) return null
+    return (await this.hub.ask({ kind: 'notify_keys', zone, key })) ?? []
+  }
+
+  #isTooMuch(peer: string): boolean {
+    if (this.#limit.take(networkOf(peer) ?? LOOPBACK, performance.now()) === 'send') return false
+    countUp(this.counted.notifies, 'dropped')
+    return true
   }
 }

@@ -66,6 +66,8 @@ const deltas: Delta[] = [
 ]
 
 const asked: HubQuestion[] = []
+// What the server has where a zone is also kept, under a name that a key of the hub has too.
+const theirs: TsigKey = { ...key, secret: Uint8Array.from({ length: 32 }, () => 7) }
 const transferred: Transferred[] = []
 const counts: Counts[] = []
 const server = new NameServer(wish, {
@@ -77,6 +79,8 @@ const server = new NameServer(wish, {
   async answer(question) {
     asked.push(question)
     if (question.kind === 'deltas') return question.from === 5 ? deltas : null
+    if (question.kind === 'notify_keys')
+      return question.zone === 'elsewhere.test.' ? [theirs].filter(one => one.name === question.key) : []
     return question.zone === 'elsewhere.test.'
   },
   transferred: one => transferred.push(one),
@@ -446,7 +450,15 @@ describe('NOTIFY', () => {
     const before = asked.length
     const { answer } = (await signedUdp(notify('elsewhere.test.'), { ...key, secret: new Uint8Array(32) }))!
     expect(answer).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
-    expect(asked).toHaveLength(before)
+    expect(asked.slice(before)).toEqual([{ kind: 'notify_keys', zone: 'elsewhere.test.', key: key.name }])
+  })
+
+  test('is signed with the key of the server where the zone is also kept, which opens nothing', async () => {
+    const told = (await signedUdp(notify('elsewhere.test.'), theirs))!
+    expect(told).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
+    expect(asked.at(-1)).toEqual({ kind: 'notified', zone: 'elsewhere.test.' })
+    const asks = (await signedUdp(query('z.test.', 'SOA'), theirs))!
+    expect(asks.answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
   })
 
   test('of another type is none', async () => {
