@@ -33,6 +33,8 @@ export interface Listing<Row> {
   idOf(row: Row): string | number
   /** Whose rows they are: the column of the workspace, or of the resource they belong to. Null lists the rows of all. */
   owner: SQLiteColumn | null
+  /** What every row must fit beside that. */
+  condition?: SQL | undefined
   /** The resource a row belongs to, by which a narrowed token sees it or not; the row's own id when absent. */
   narrowedBy?: SQLiteColumn
   filters: Record<string, Filter>
@@ -101,6 +103,7 @@ export async function listPage<Row, View>(
   const where = and(
     listing.through?.on,
     listing.owner ? eq(listing.owner, sql.placeholder('owner')) : undefined,
+    listing.condition,
     narrowed ? sql`${narrowed} in (${sql.join([...ctx.resourceIds!].map(place), sql`, `)})` : undefined,
     // Of two lower bounds of an index SQLite takes the first, and walks from there: before a filter's own this one must be.
     after ? isAfter(order, after, place) : undefined,
@@ -213,6 +216,7 @@ async function countRows<Row>(
       and(
         listing.through?.on,
         listing.owner ? eq(listing.owner, owner) : undefined,
+        listing.condition,
         narrowed ? reachable(ctx, narrowed) : undefined,
         ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
       ),

@@ -7,18 +7,20 @@ import { dnsRrsets, dnsZones } from './tables'
 import { byItself, changeZone } from './zone-changes'
 import { zoneTarget } from './zones'
 
-const zonesAtOnce = 100
 const rrsetsAtOnce = 500
 const actor = 'dns.expire'
 
 /**
  * Removes the records whose time is up, also locked ones: that they go was said of them themselves. The event has the origin `api`,
  * as what was asked for over the API, and the system as its actor. Hubs that look at once remove them once.
+ * @param zonesAtOnce that are looked at; the others have their turn the next time
  */
-export async function expireRecords(hub: Hub): Promise<void> {
+export async function expireRecords(hub: Hub, zonesAtOnce = 100): Promise<void> {
   const due = await hub.read
     .selectDistinct({ zoneId: dnsRrsets.zoneId })
     .from(dnsRrsets)
+    // Of zones that are gone nothing is left to expire.
+    .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
     .where(lte(dnsRrsets.expiresAt, hub.clock.now()))
     .limit(zonesAtOnce)
   for (const { zoneId } of due) await record(hub, tx => expire(tx, hub, zoneId))

@@ -63,6 +63,7 @@ async function aliasOf(read: Reader, rrsetId: string): Promise<Alias | null> {
     })
     .from(dnsRrsets)
     .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+    .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
     .where(eq(dnsRrsets.id, rrsetId))
   return row?.target == null ? null : { ...row, target: row.target }
 }
