@@ -4,13 +4,13 @@ import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { withinZone } from '../../src/features/dns/zone-names'
 import type { CloudflareAsked, CloudflareDouble, CloudflareFault } from './cloudflare'
 import type { CloudflareRow, CloudflareZone } from './cloudflare-zone'
-import type { HubUnderTest } from './hub-zone'
+import type { TroubledUnderTest } from './hub-zone'
 import { surroundings } from './surroundings'
 
 let zones = 0
 
 /** The double of Cloudflare, as suites for all kinds of servers want it. */
-export function cloudflareUnderTest(double: CloudflareDouble): HubUnderTest {
+export function cloudflareUnderTest(double: CloudflareDouble): TroubledUnderTest {
   const zoneNamed = (name: string) => double.zones.find(one => one.name === name)!
   const changing = (fault: CloudflareFault) => (asked: CloudflareAsked) => (asked.method === 'GET' ? null : fault)
   const isReading = ({ method, path, query }: CloudflareAsked) =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { hubAt, type HubUnderTest, type HubZone } from './hub-zone'
+import { hubAt, type HubUnderTest, type HubZone, type TroubledUnderTest } from './hub-zone'
 import { world, type World } from './world'
 import type { StateRrset } from './zone-states'
 
@@ -138,7 +138,7 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
 }
 
 /** What holds where the server can be made to go wrong. */
-export function troubleContract(title: string, start: () => Promise<HubUnderTest>): void {
+export function troubleContract(title: string, start: () => Promise<TroubledUnderTest>): void {
   describe(`zones of the hub at ${title}, which goes wrong,`, () => {
     const here = hubOf(start)
 
@@ -147,9 +147,9 @@ export function troubleContract(title: string, start: () => Promise<HubUnderTest
       async () => {
         const zone = await here.begun()
         const theirs: StateRrset = ['www', 'A', 300, '198.51.100.7']
-        await here.under.trouble!.interrupt(() => here.others(zone, theirs))
+        await here.under.trouble.interrupt(() => here.others(zone, theirs))
         await zone.put(['www', 'A', 300, '192.0.2.99'])
-        await here.under.trouble!.calm()
+        await here.under.trouble.calm()
         const there = await zone.there()
         expect(there).toContain('www 300 A 198.51.100.7')
         for (let n = 0; n < 3; n++) {
@@ -168,10 +168,10 @@ export function troubleContract(title: string, start: () => Promise<HubUnderTest
       async () => {
         for (const left of [0, 1, 3]) {
           const zone = await here.begun()
-          await here.under.trouble!.lose(left, 'the next write')
+          await here.under.trouble.lose(left, 'the next write')
           await zone.put(['h8', 'A', 300, '192.0.2.88'])
           const shownThen = await zone.shown()
-          await here.under.trouble!.calm()
+          await here.under.trouble.calm()
           expect(shownThen.sync.targets[0].error?.code).toBe('incomplete')
           expect([await here.told(zone), await here.events(zone)]).toEqual([['h8 A pending null'], []])
           expect((await here.w.audited()).slice(-2)).toEqual(['dns.rrsets.replace', 'dns.zone.sync'])
@@ -191,9 +191,9 @@ export function troubleContract(title: string, start: () => Promise<HubUnderTest
           ['shorten', ['incomplete', 'invalid_answer']],
           ['throttle', ['throttled']],
         ] as const) {
-          await here.under.trouble![trouble]()
+          await here.under.trouble[trouble]()
           const { status, error } = await zone.refresh()
-          await here.under.trouble!.calm()
+          await here.under.trouble.calm()
           expect([status, error?.code]).toEqual(['error', 'provider_failed'])
           const { synced, sync } = await zone.shown()
           expect(synced).toBe(true)
@@ -210,14 +210,14 @@ export function troubleContract(title: string, start: () => Promise<HubUnderTest
       'are read again where a change was not answered, and nobody is told of it as drift',
       async () => {
         const zone = await here.begun()
-        await here.under.trouble!.fallSilent()
+        await here.under.trouble.fallSilent()
         const changed: StateRrset[] = [
           ['www', 'A', 300, '192.0.2.99'],
           ['h8', 'A', 300],
           ['new', 'A', 300, '192.0.2.100'],
         ]
         await zone.put(...changed)
-        await here.under.trouble!.calm()
+        await here.under.trouble.calm()
         expect((await zone.refresh()).status).toBe('success')
         await zone.expectAt([...kept.slice(1, -1), changed[0]!, changed[2]!])
         expect(await here.events(zone)).toEqual([])
@@ -228,8 +228,8 @@ export function troubleContract(title: string, start: () => Promise<HubUnderTest
 }
 
 /** A hub for the tests of one suite, with an account at the server. */
-function hubOf(start: () => Promise<HubUnderTest>) {
-  let under: HubUnderTest
+function hubOf<T extends HubUnderTest>(start: () => Promise<T>) {
+  let under: T
   let w: World
   let zoneMade: () => Promise<HubZone>
   beforeAll(async () => {

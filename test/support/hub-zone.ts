@@ -15,14 +15,18 @@ export interface HubUnderTest extends ServerUnderTest {
   kind: string
   settings: object
   caps: Caps
-  trouble?: HubTrouble
   /** Whether it refuses what was signed at another time than its own. */
   checksTime?: boolean
   /** The hub itself, where it serves its zones alone. */
   world?: World
 }
 
-/** What goes wrong where the hub looks, until `calm`. */
+/** A server that can be made to go wrong where the hub looks. */
+export interface TroubledUnderTest extends HubUnderTest {
+  trouble: HubTrouble
+}
+
+/** What goes wrong there, until `calm`. */
 export interface HubTrouble extends Trouble {
   /** Answers readings with so many of the rrsets, the NS of the apex first, in a form that is whole. */
   lose(kept: number, from: 'now' | 'the next write'): unknown

@@ -1,14 +1,14 @@
 import { lowerName } from '../../src/core/dns/name'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
 import { absoluteOf, withinZone } from '../../src/features/dns/zone-names'
-import type { HubUnderTest } from './hub-zone'
+import type { TroubledUnderTest } from './hub-zone'
 import type { PowerDnsDouble } from './power-dns-double'
 import { rrset } from './provider-contract'
 
 let zones = 0
 
 /** The double of PowerDNS, as suites for all kinds of servers want it. */
-export function powerDnsDoubleUnderTest(double: PowerDnsDouble): HubUnderTest {
+export function powerDnsDoubleUnderTest(double: PowerDnsDouble): TroubledUnderTest {
   const put = (zone: string, name: string, type: string, ttl: number, values: readonly string[] | null) =>
     double.put(`${zone}.`, absoluteOf(name, zone), type, ttl, values && [...values])
   const isReading = (asked: string) => asked.startsWith('GET /zones/')

@@ -162,9 +162,10 @@ async function failed(
       isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
       nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
     })
+    const isChanged = brought?.ops.some(one => mayHaveHappened(brought.results.get(rrsetKey(one))))
     return {
       result: undefined,
-      audits: brought ? [syncAudit(claimed.zone, claimed, countsOf(brought.ops, brought.results))] : [],
+      audits: isChanged ? [syncAudit(claimed.zone, claimed, countsOf(brought!.ops, brought!.results))] : [],
     }
   })
   return { did: 'failed', code: failure, detail: message, retryAfterMs }

@@ -1,0 +1,152 @@
+import { lowerName } from '../../src/core/dns/name'
+import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
+import { askJson, jsonOf, Unanswered, waitOf, type JsonAnswer } from '../../src/features/dns/providers/json-http'
+import {
+  ProviderError,
+  type Caps,
+  type DnsProvider,
+  type Op,
+  type OpResult,
+  type ProviderCheck,
+  type ProviderRrset,
+  type ProviderZone,
+  type Snapshot,
+  type Surroundings,
+} from '../../src/features/dns/providers/provider'
+import { sameRrset, stepKey } from '../../src/features/dns/providers/same-rrset'
+import { originOf } from '../../src/features/dns/zone-names'
+
+const caps: Caps = {
+  unit: 'rrset',
+  atomic: 'zone',
+  // If-Match with the version of the zone, which each change moves.
+  cas: 'serial',
+  unsupported: new Set(),
+  ttl: { min: 0, max: 0x7fffffff },
+  batchOps: 1000,
+  rechunksTxt: false,
+  alias: 'native',
+  apexNs: 'rw',
+}
+
+/**
+ * The built-in provider as callers of the API have it, so that it can be held to what all providers promise.
+ * @param access address of a hub, and a token that may write its DNS
+ */
+export const builtinProvider = (access: { url: string; token: string }, around: Surroundings): DnsProvider =>
+  new BuiltinProvider(access, around)
+
+class BuiltinProvider implements DnsProvider {
+  readonly caps = caps
+
+  constructor(
+    private readonly access: { url: string; token: string },
+    private readonly around: Surroundings,
+  ) {}
+
+  async check(): Promise<ProviderCheck> {
+    await this.#get('/v1/dns/zones?limit=1')
+    return { detail: `Bailiwick at ${this.access.url}`, warnings: [] }
+  }
+
+  async listZones(): Promise<ProviderZone[]> {
+    const zones: ProviderZone[] = []
+    for (let query = '?limit=100'; ;) {
+      const { data, pagination } = jsonOf(await this.#get(`/v1/dns/zones${query}`)) as any
+      zones.push(...data.map(zoneFound))
+      if (!pagination.has_more) return zones
+      query = `?limit=100&cursor=${pagination.next_cursor}`
+    }
+  }
+
+  async findZone(name: string): Promise<ProviderZone | null> {
+    const { data } = jsonOf(await this.#get(`/v1/dns/zones?name=${encodeURIComponent(name)}`)) as any
+    return data.length === 0 ? null : zoneFound(data[0])
+  }
+
+  async createZone(name: string, nameservers: readonly string[]): Promise<ProviderZone> {
+    const answer = await this.#change('POST', '/v1/dns/zones', { name, nameservers })
+    if (answer.status !== 201) throw new ProviderError('refused', answer.text)
+    return zoneFound(jsonOf(answer) as any)
+  }
+
+  async read(zone: ProviderZone): Promise<Snapshot> {
+    const exported = jsonOf(await this.#get(`${await this.#path(zone)}/export?format=json`)) as any
+    return { rrsets: exported.rrsets.map((one: any) => rrsetFound(one, zone)), serial: exported.serial }
+  }
+
+  async readSerial(zone: ProviderZone): Promise<number> {
+    return (jsonOf(await this.#get(await this.#path(zone))) as any).serial
+  }
+
+  // The rules of the API are its own: it says what it does not take when it is sent.
+  unfit = () => []
+
+  async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
+    if (ops.length === 0) return []
+    const path = await this.#path(zone)
+    const version = (await this.#get(path)).headers.get('etag')!
+    const there = new Map((await this.read(zone)).rrsets.map(one => [stepKey(one), one]))
+    const isStale = (op: Op) => !sameRrset(there.get(stepKey(op)) ?? null, op.before)
+    if (ops.some(isStale)) return ops.map(op => resultOf(op, isStale(op) ? 'stale' : 'left'))
+    const rrsets = ops.map(({ name, type, after }) => ({
+      name: name === '@' ? name : `${name}.${originOf(zone.name)}`,
+      type,
+      ...(after && { ttl: after.ttl, ...(after.options && { options: after.options }) }),
+      records: (after?.values ?? []).map(value => ({ content: textOf(type, value) })),
+    }))
+    let answer: JsonAnswer
+    try {
+      answer = await this.#change('PUT', `${path}/rrsets`, { rrsets }, { 'if-match': version })
+    } catch (error) {
+      if (error instanceof Unanswered && error.sent) return ops.map(op => resultOf(op, 'unknown', error.message))
+      throw error
+    }
+    if (answer.status === 200) return ops.map(op => resultOf(op, 'done'))
+    if (answer.status === 412) return ops.map(op => resultOf(op, 'stale'))
+    // Nothing of it happened; the errors tell by which step.
+    const wrong = new Set((answer.json as any).errors?.map((one: any) => Number(/^#\/rrsets\/(\d+)/.exec(one.pointer)?.[1])))
+    return ops.map((op, place) => resultOf(op, wrong.has(place) ? 'refused' : 'left', answer.text))
+  }
+
+  async #path({ name, ref }: ProviderZone): Promise<string> {
+    const id = ref ?? (await this.findZone(name))?.ref
+    if (!id) throw new ProviderError('zone_not_found', `There is no zone ${name}.`)
+    return `/v1/dns/zones/${id}`
+  }
+
+  async #get(path: string): Promise<JsonAnswer> {
+    const answer = await this.#ask({ url: this.access.url + path })
+    if (answer.status !== 200) throw new ProviderError(answer.status === 404 ? 'zone_not_found' : 'refused', answer.text)
+    return answer
+  }
+
+  #change(method: 'POST' | 'PUT', path: string, body: object, headers: Record<string, string> = {}): Promise<JsonAnswer> {
+    return this.#ask({ url: this.access.url + path, method, body: JSON.stringify(body), headers })
+  }
+
+  async #ask({ headers, ...request }: { url: string; method?: 'POST' | 'PUT'; body?: string; headers?: object }) {
+    const own = { authorization: `Bearer ${this.access.token}`, 'content-type': 'application/json' }
+    const answer = await askJson(this.around, { ...request, headers: { ...own, ...headers } }, { bodyBytes: 64 * 1024 * 1024 })
+    if (answer.status === 401 || answer.status === 403) throw new ProviderError('unauthorized', answer.text)
+    if (answer.status === 429) throw new ProviderError('throttled', answer.text, waitOf(answer, this.around))
+    return answer
+  }
+}
+
+const zoneFound = ({ name, id }: { name: string; id: string }): ProviderZone => ({ name, ref: id })
+
+const rrsetFound = ({ name, type, ttl, options, records }: any, zone: ProviderZone): ProviderRrset => ({
+  name: lowerName(name),
+  type,
+  ttl,
+  values: records.map((one: any) => rdataOfContent(type, one.content, originOf(zone.name))),
+  ...(options && { options }),
+})
+
+const resultOf = ({ name, type }: Op, outcome: OpResult['outcome'], detail?: string): OpResult => ({
+  name,
+  type,
+  outcome,
+  ...(detail !== undefined && { detail }),
+})

@@ -1,0 +1,98 @@
+import { resolve } from 'node:path'
+import type { TsigKey } from '../../src/core/dns/tsig'
+import { readZoneFile } from '../../src/core/dns/zone-file'
+import { nameServerCaughtUp, startNameServer } from '../../src/features/dns/name-server'
+import { readTransfer } from '../../src/features/dns/providers/zone-transfer'
+import { originOf, withinZone } from '../../src/features/dns/zone-names'
+import { builtinProvider } from './builtin-provider'
+import type { HubUnderTest } from './hub-zone'
+import { cutBefore } from './power-dns-double'
+import type { ProviderUnderTest } from './provider-contract'
+import { surroundings } from './surroundings'
+import { world } from './world'
+import { zoneMade } from './zones'
+
+const builtin = '/v1/dns/providers/builtin'
+
+/** Has somebody else act once before the next change, when the provider has looked already. */
+type Interrupt = (meddle: () => Promise<void>) => unknown
+
+/** A hub behind its API, and its name server, which tells what became of it by transfers of zones. */
+export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTest & { interrupt: Interrupt }> {
+  const here = await world({ BAILIWICK_DNS_LISTEN: '127.0.0.1:0' })
+  const { hub, app, acme, limit } = here
+  const nameServer = (await startNameServer(hub, resolve('src/bin/name-server.ts')))!
+  const made = (await acme.call('POST', `${builtin}/tsig-keys`, { name: 'looks.example' })).body
+  const key: TsigKey = {
+    name: `${made.name}.`,
+    algorithm: made.algorithm,
+    secret: Uint8Array.from(Buffer.from(made.secret, 'base64')),
+  }
+  let trouble: 'half of the answer' | 'no answer' | null = null
+  let meddle: (() => Promise<void>) | null = null
+  const front = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      if (request.method !== 'GET' && meddle) {
+        await meddle()
+        meddle = null
+      }
+      const answer = await app.handle(request)
+      if (trouble === 'no answer' && request.method !== 'GET') return cutBefore()
+      if (trouble !== 'half of the answer') return answer
+      const text = await answer.text()
+      return new Response(text.slice(0, text.length / 2), {
+        status: answer.status,
+        headers: { 'content-type': 'application/json' },
+      })
+    },
+  })
+  const url = `http://127.0.0.1:${front.port}`
+  const opened = (access: object = {}) => builtinProvider({ url, token: acme.token, ...access }, surroundings())
+  const idOf = async (name: string): Promise<string> =>
+    (await acme.call('GET', `/v1/dns/zones?name=${encodeURIComponent(name)}`)).body.data[0].id
+  let zones = 0
+  const provider = opened()
+  return {
+    kind: 'builtin',
+    settings: {},
+    caps: provider.caps,
+    world: here,
+    provider,
+    interrupt: act => (meddle = act),
+    makeZone: async () => (await zoneMade(acme, `z${++zones}.example`, { nameservers: ['ns1.example.net'] })).name,
+    async look(name) {
+      await nameServerCaughtUp(hub)
+      const at = { address: nameServer.host, port: nameServer.port }
+      const limits = { records: 100_000, octets: 2 ** 24, timeoutMs: 10_000 }
+      const { rrsets } = await readTransfer({ at, key, now: () => Date.now() }, name, limits)
+      // An ALIAS is in no answer: the addresses of what it leads to are.
+      const file = (await acme.call('GET', `/v1/dns/zones/${await idOf(name)}/export`)).text
+      const aliases = [...readZoneFile(file, { origin: originOf(name) })].filter(one => one.type === 'ALIAS')
+      return [...rrsets, ...aliases.map(one => ({ ...one, name: withinZone(one.name, name)!, values: [one.rdata] }))]
+    },
+    async meddle(name, below, type, ttl, values) {
+      const at = { name: below === '@' ? below : `${below}.${originOf(name)}`, type, ttl }
+      const rrsets = [{ ...at, records: (values ?? []).map(content => ({ content })) }]
+      const answer = await acme.call('PUT', `/v1/dns/zones/${await idOf(name)}/rrsets`, { rrsets })
+      if (answer.status !== 200) throw new Error(answer.text)
+    },
+    unauthorized: opened({ token: `${acme.token}x` }),
+    unreachable: opened({ url: 'http://127.0.0.1:9' }),
+    trouble: {
+      throttle: () => limit(acme.workspaceId, { requests_per_minute_per_token: 0 }),
+      shorten: () => (trouble = 'half of the answer'),
+      fallSilent: () => (trouble = 'no answer'),
+      async calm() {
+        trouble = null
+        await limit(acme.workspaceId, {})
+      },
+    },
+    async stop() {
+      await front.stop(true)
+      await nameServer.stop()
+    },
+  }
+}
