@@ -75,11 +75,6 @@ describe('providers', () => {
     expect(await listed('?state=ok')).toEqual(['builtin'])
     await here.settle()
     expect(await listed('?state=ok')).toHaveLength(3)
-    expect((await here.acme.call('GET', '/v1/dns/providers/builtin')).body).toMatchObject({
-      kind: 'builtin',
-      state: 'ok',
-      version: 1,
-    })
     const theirs = (await here.rival.call('GET', '/v1/dns/providers')).body.data
     expect(theirs.map((one: any) => one.id)).toEqual(['builtin'])
   })
@@ -243,6 +238,30 @@ describe('checks of providers', () => {
       double.trouble = () => null
     }
     expect((await here.acme.call('GET', `/v1/dns/providers/${id}`)).body).toMatchObject({ version: 2, state: 'ok' })
+  })
+
+  test('go on after one of them, by itself, met an edit', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    await here.settle()
+    const begun = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<null>()
+    double.trouble = () => {
+      begun.resolve()
+      return answer.promise
+    }
+    try {
+      const passing = here.pass(10 * minute)
+      await begun.promise
+      expect((await here.acme.call('PATCH', `/v1/dns/providers/${id}`, { name: 'other' })).status).toBe(200)
+      answer.resolve(null)
+      await passing
+    } finally {
+      double.trouble = () => null
+    }
+    double.asked.length = 0
+    await here.pass(10 * minute)
+    expect(double.asked.length).toBeGreaterThan(0)
   })
 
   test('obey the network policy of the workspace, and tell no address', async () => {

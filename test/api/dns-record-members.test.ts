@@ -1,7 +1,12 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { expireRecords } from '../../src/features/dns/expiry'
+import { keptZone } from '../support/kept-zones'
+import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
 import { zoneMade } from '../support/zones'
+
+const double = powerDnsDouble()
+afterAll(() => double.stop())
 
 async function scene() {
   const w = await world()
@@ -125,6 +130,27 @@ test('records are removed when their time is up, once, and by the system', async
   expect(await names('name=longer')).toEqual([])
 })
 
+test('more records than one change may have are removed in several, and no zone waits for those of another', async () => {
+  const { hub, acme, rival, zone, put, clock, later, audited } = await scene()
+  const addresses = Array.from({ length: 2600 }, (_, n) => ({ content: `10.0.${n >> 8}.${n & 255}` }))
+  const end = later(60_000)
+  for (const name of ['a', 'b', 'c', 'd'])
+    expect((await put({ name, type: 'A', expires_at: end, records: addresses })).status).toBe(200)
+  const theirs = await zoneMade(rival, 'rival.example')
+  await rival.call('POST', `/v1/dns/zones/${theirs.id}/records`, { type: 'A', name: 'w', content: '192.0.2.1', expires_at: end })
+  await audited()
+  clock.advance(60_000)
+  await expireRecords(hub)
+  const left = async () =>
+    (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?type=A&limit=1&include=total`)).body.pagination.total
+  expect((await rival.call('GET', '/v1/dns/records?name=w')).body.data).toEqual([])
+  // With the address of its name server.
+  expect(await left()).toBe(2601)
+  await expireRecords(hub)
+  expect(await left()).toBe(1)
+  expect(await audited()).toEqual(['dns.records.expire', 'dns.records.expire'])
+})
+
 test('an end is a minute away at least, and the name servers of a zone have none', async () => {
   const { acme, zone, add, patch, put, clock, later } = await scene()
   expect(errors(await add('a', '192.0.2.1', { expires_at: later(59_999) }))).toEqual([['#/expires_at', 'out_of_range']])
@@ -213,3 +239,14 @@ test.each(['tag=web', 'locked=true', 'tag=web&sort=name', 'updated_since=2020-01
     expect(narrowed.seen.toSorted()).toEqual(own.seen.toSorted())
   },
 )
+
+test('name servers of a zone get no end from the name that they are moved from', async () => {
+  const here = await world()
+  const { zone } = await keptZone(here, double)
+  const end = new Date(here.clock.now() + 120_000).toISOString()
+  const record = { type: 'NS', name: 'sub', content: 'ns1.example.net.', expires_at: end }
+  const { body } = await here.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, record)
+  const moved = await here.acme.call('PATCH', `/v1/dns/records/${body.id}`, { name: '@' })
+  expect([moved.status, errors(moved)]).toEqual([422, [['#/expires_at', 'not_allowed']]])
+  expect((await here.acme.call('PATCH', `/v1/dns/records/${body.id}`, { name: '@', expires_at: null })).status).toBe(200)
+})

@@ -1,10 +1,11 @@
-import { and, asc, eq, lte } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, lte } from 'drizzle-orm'
 import { record, type Recorded } from '../../core/change'
 import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
-import { dnsRrsets, dnsZones } from './tables'
-import { byItself, changeZone } from './zone-changes'
+import { dnsRecords, dnsRrsets, dnsZones } from './tables'
+import { byItself, changeZone, mostChanged } from './zone-changes'
+import type { RrsetRow } from './zone-rows'
 import { zoneTarget } from './zones'
 
 const rrsetsAtOnce = 500
@@ -23,22 +24,24 @@ export async function expireRecords(hub: Hub, zonesAtOnce = 100): Promise<void> 
     .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
     .where(lte(dnsRrsets.expiresAt, hub.clock.now()))
     .limit(zonesAtOnce)
-  for (const { zoneId } of due) await record(hub, tx => expire(tx, hub, zoneId))
+  for (const { zoneId } of due) {
+    try {
+      await record(hub, tx => expire(tx, hub, zoneId))
+    } catch (error) {
+      // The zones of others must not wait for it.
+      hub.log.error({ err: error, zone: zoneId }, 'records whose time is up could not be removed')
+    }
+  }
 }
 
 async function expire(tx: Tx, hub: Hub, zoneId: string): Promise<Recorded<undefined>> {
   const [zone] = await locking(tx.select().from(dnsZones).where(eq(dnsZones.id, zoneId)))
   if (!zone) return { result: undefined }
   const now = hub.clock.now()
-  const rows = await tx
-    .select({ name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl })
-    .from(dnsRrsets)
-    .where(and(eq(dnsRrsets.zoneId, zoneId), lte(dnsRrsets.expiresAt, now)))
-    .orderBy(asc(dnsRrsets.expiresAt))
-    .limit(rrsetsAtOnce)
+  const rows = await overdue(tx, zoneId, now)
   if (rows.length === 0) return { result: undefined }
   const by = byItself(hub, zone, actor)
-  const gone = rows.map(row => ({ ...row, comment: null, values: [], pointer: '#', unlocks: true }))
+  const gone = rows.map(({ name, type, ttl }) => ({ name, type, ttl, comment: null, values: [], pointer: '#', unlocks: true }))
   const { zone: after, changes, events, wakes, jobs } = await changeZone(tx, by, zone, gone, { source: 'api', origin: 'api' })
   const audit = {
     workspaceId: zone.workspaceId,
@@ -57,3 +60,23 @@ async function expire(tx: Tx, hub: Hub, zoneId: string): Promise<Recorded<undefi
 }
 
 const mostNamed = 10
+
+/** Rrsets whose time is up, the longest overdue first, with as many records as one change may have; the others wait for the next. */
+async function overdue(tx: Tx, zoneId: string, now: number): Promise<Pick<RrsetRow, 'id' | 'name' | 'type' | 'ttl'>[]> {
+  const rows = await tx
+    .select({ id: dnsRrsets.id, name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl })
+    .from(dnsRrsets)
+    .where(and(eq(dnsRrsets.zoneId, zoneId), lte(dnsRrsets.expiresAt, now)))
+    .orderBy(asc(dnsRrsets.expiresAt))
+    .limit(rrsetsAtOnce)
+  const ids = rows.map(row => row.id)
+  const sizes = await tx
+    .select({ id: dnsRecords.rrsetId, n: count() })
+    .from(dnsRecords)
+    .where(inArray(dnsRecords.rrsetId, ids))
+    .groupBy(dnsRecords.rrsetId)
+  const size = new Map(sizes.map(one => [one.id, one.n]))
+  let records = 0
+  const end = rows.findIndex(({ id }) => (records += size.get(id) ?? 0) > mostChanged)
+  return end < 0 ? rows : rows.slice(0, end)
+}

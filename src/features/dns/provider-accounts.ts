@@ -40,7 +40,7 @@ export async function listProviders(
 
 /** @throws Problem 404 */
 export const getProvider = async (ctx: Ctx, id: string): Promise<DnsProviderView> =>
-  id === builtin ? await builtinView(ctx) : providerView(await providerOf(ctx.hub.read, ctx, id))
+  providerView(await providerOf(ctx.hub.read, ctx, id))
 
 /** @throws Problem 404 */
 export async function providerOf(read: Reader, ctx: Ctx, id: string): Promise<ProviderRow> {

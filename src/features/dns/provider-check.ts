@@ -88,8 +88,8 @@ async function look(hub: Hub, row: ProviderRow): Promise<Looked> {
 /** What a check by itself found; told to the log where it is another thing than before. */
 async function settled(tx: Tx, hub: Hub, before: ProviderRow, looked: Looked): Promise<Recorded<undefined>> {
   const written = await write(tx, hub, before, looked)
-  // It was edited meanwhile, and has a check of its own waiting.
-  if (!written) return { result: undefined }
+  // It was edited meanwhile, perhaps in its name alone, which asks for no check; or it is gone, and so is the next check.
+  if (!written) return { result: undefined, jobs: [checkJobFor(before.id, hub.clock.now())] }
   const { row, nextAt } = written
   const jobs = [checkJobFor(row.id, nextAt)]
   const fell = row.state === 'failing' && before.state !== 'failing'

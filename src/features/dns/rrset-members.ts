@@ -60,13 +60,14 @@ export function memberProblems(
   before: RrsetMembers | undefined,
   now: number,
 ): FieldProblem[] {
-  const { name, type, expiresAt } = wanted
-  // What was taken once may be sent again as it is.
-  if (expiresAt === undefined || expiresAt === null || expiresAt === before?.expiresAt) return []
+  const { name, type, expiresAt = before?.expiresAt ?? null } = wanted
+  if (expiresAt === null) return []
   const pointer = `${wanted.pointer}/expires_at`
+  // Also where they get it from the name that they are moved from.
   if (name === '@' && type === 'NS')
     return [{ pointer, code: 'not_allowed', detail: 'must not be set for the NS of the apex: without them there is no zone.' }]
-  if (expiresAt < now + shortestLifeMs)
+  // What was taken once may be sent again as it is.
+  if (expiresAt !== before?.expiresAt && expiresAt < now + shortestLifeMs)
     return [{ pointer, code: 'out_of_range', detail: `must be ${instant(now + shortestLifeMs)} or later: a minute from now.` }]
   return []
 }
