@@ -157,27 +157,38 @@ function timesOf(reader: Reader): [least: number, most: number | null] {
   return [first, last]
 }
 
-/** Walks all ways through the places at once, so that each character is looked at once for each place. */
+/**
+ * Walks all ways through the places at once, so that each character is looked at once for each place, and held once against what is
+ * repeated.
+ */
 function fitsPlaces(places: readonly Place[], text: readonly string[]): boolean {
-  let at = new Set<number>()
+  let at = new Uint8Array(places.length + 1)
   // Whoever is before a place that may be passed over is behind it too.
-  const reach = (to: Set<number>, place: number) => {
-    for (let next = place; !to.has(next); next++) {
-      to.add(next)
+  const reach = (to: Uint8Array, place: number) => {
+    for (let next = place; to[next] === 0; next++) {
+      to[next] = 1
       if (!places[next]?.optional) return
     }
   }
   reach(at, 0)
   for (const character of text) {
-    const next = new Set<number>()
-    for (const place of at) {
-      const one = places[place]
-      if (!one?.takes(character)) continue
-      if (one.repeats) reach(next, place)
+    const next = new Uint8Array(places.length + 1)
+    // Places of one repetition are side by side.
+    let last: Takes | null = null
+    let fits = false
+    let goesOn = false
+    for (let place = 0; place < places.length; place++) {
+      if (at[place] === 0) continue
+      const { takes, repeats } = places[place]!
+      if (takes !== last) fits = takes(character)
+      last = takes
+      if (!fits) continue
+      goesOn = true
+      if (repeats) reach(next, place)
       reach(next, place + 1)
     }
-    if (next.size === 0) return false
+    if (!goesOn) return false
     at = next
   }
-  return at.has(places.length)
+  return at[places.length] === 1
 }
