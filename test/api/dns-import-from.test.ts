@@ -109,6 +109,14 @@ describe('a transfer', () => {
     expect(await recordsOf(here.acme, id)).toHaveLength(5)
   })
 
+  test('has a TTL of 0 where a resolver takes it for that', async () => {
+    const here = await world()
+    const { id } = await zoneMade(here.acme)
+    const server = await primary(here, [...usual, of('long', 'A', '192.0.2.3', 2 ** 31)])
+    expect((await importFrom(here.acme, id, { server, key: keyGiven })).status).toBe(200)
+    expect(await recordsOf(here.acme, id)).toContain('long 0 A 192.0.2.3')
+  })
+
   test('without a key is taken too', async () => {
     const here = await world()
     const { id } = await zoneMade(here.acme)

@@ -63,6 +63,7 @@ test('a zone is taken in from Cloudflare with what is proxied, and keeps its own
   const there = double.zones.find(one => one.name === 'example.com')!
   there.post({ type: 'CNAME', name: '@', content: 'lb.example.net', proxied: true })
   there.post({ type: 'A', name: 'www', content: '192.0.2.1', ttl: 300 })
+  // Cloudflare chooses its TTL.
   there.post({ type: 'TXT', name: 'www', content: 'v=spf1 -all', ttl: 1 })
   // Its name server is within it, with glue.
   const { id, nameservers } = await zoneMade(acme)
@@ -73,9 +74,9 @@ test('a zone is taken in from Cloudflare with what is proxied, and keeps its own
   expect(data.map((one: any) => `${one.name} ${one.type}`)).toEqual(expect.arrayContaining(['@ NS', 'ns1 A']))
   expect(data.map((one: any) => [one.name, one.type, one.content, one.ttl, one.options])).toEqual(
     expect.arrayContaining([
-      ['@', 'ALIAS', 'lb.example.net.', 1, { proxied: true }],
+      ['@', 'ALIAS', 'lb.example.net.', 3600, { proxied: true }],
       ['www', 'A', '192.0.2.1', 300, { proxied: false }],
-      ['www', 'TXT', '"v=spf1 -all"', 1, null],
+      ['www', 'TXT', '"v=spf1 -all"', 3600, null],
     ]),
   )
 })

@@ -264,6 +264,24 @@ describe('checks of providers', () => {
     expect(double.asked.length).toBeGreaterThan(0)
   })
 
+  test('keep of what a server says one line that every database takes', async () => {
+    const here = await world()
+    const { id } = await made(here)
+    const check = async (status: number, body: object) => {
+      double.trouble = () => ({ status, body: JSON.stringify(body) })
+      return (await here.acme.call('POST', `/v1/dns/providers/${id}/check`)).body
+    }
+    try {
+      const found = await check(200, { daemon_type: 'authoritative', version: '4.9\0\ud800\nx' })
+      expect(found).toMatchObject({ state: 'ok', detail: 'PowerDNS 4.9 \ufffd x' })
+      const failed = await check(500, { error: `a\0\ud800${'b'.repeat(10_000)}` })
+      expect(failed.last_error.detail).toMatch(/^The server answered with status 500: a \ufffdb+…$/)
+      expect(failed.last_error.detail.length).toBeLessThan(600)
+    } finally {
+      double.trouble = () => null
+    }
+  })
+
   test('obey the network policy of the workspace, and tell no address', async () => {
     const here = await world()
     const theirs = (await here.rival.call('POST', '/v1/dns/providers', input)).body

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { systemClock } from '../../src/core/clock'
 import { cloudflare } from '../../src/features/dns/providers/cloudflare'
 import type { DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
 import { CloudflareDouble, type CloudflareFault } from '../support/cloudflare'
@@ -62,6 +63,14 @@ describe('cloudflare, beside what all promise', () => {
     beforeEach(() => {
       double.mostPerPage = 10
       for (let count = 0; count < many; count++) a(`h${String(count).padStart(2, '0')}`)
+    })
+
+    test('is not read for ever', async () => {
+      let minutes = 0
+      const around = { ...surroundings(), clock: { ...systemClock, now: () => 60_000 * minutes++ } }
+      const slow = cloudflare.open({ api_token: double.token, base_url: double.url }, around)
+      expect(await failureOf(slow.read(zone))).toBe('timeout')
+      expect(double.asked.length).toBeLessThan(7)
     })
 
     test('is read to its end, and again but for the last page', async () => {

@@ -84,6 +84,27 @@ describe('what goes wrong when PowerDNS is read', () => {
   })
 })
 
+describe('zones of PowerDNS', () => {
+  const zonesOf = (...zones: object[]) => {
+    double.trouble = () => ({ status: 200, body: JSON.stringify(zones) })
+    return provider.listZones!()
+  }
+
+  test('are those with a name, in the one spelling of names', async () => {
+    const zones = await zonesOf(
+      { id: '0=2F25.2.0.192.in-addr.arpa.', name: '0/25.2.0.192.in-addr.arpa.' },
+      { id: 'a.example.', name: 'A.Example.' },
+      { id: 'a.example..inside.', name: 'a.example..inside.' },
+      { id: 'nul.example.', name: 'nul\0.example.' },
+    )
+    expect(zones.map(zone => zone.name)).toEqual(['0/25.2.0.192.in-addr.arpa', 'a.example'])
+  })
+
+  test.each(['', '\ud800', 'a\0', 'x'.repeat(1025)])('have ids that can be asked for, and not %j', async id => {
+    expect(await failureOf(zonesOf({ id, name: 'a.example.' }))).toBe('invalid_answer')
+  })
+})
+
 describe('a zone of PowerDNS', () => {
   const zoneJson = (...rrsets: object[]) => ({
     kind: 'Native',
@@ -110,8 +131,16 @@ describe('a zone of PowerDNS', () => {
     ['a record without content', { name: 'a.z.example.', type: 'A', ttl: 60, records: [{}] }],
     ['an rrset without records', { name: 'a.z.example.', type: 'A', ttl: 60 }],
     ['nothing where an rrset is', null],
+    ['half a second', { name: 'a.z.example.', type: 'A', ttl: 0.5, records: [{ content: '192.0.2.1' }] }],
+    ['a TTL below 0', { name: 'a.z.example.', type: 'A', ttl: -1, records: [{ content: '192.0.2.1' }] }],
+    ['a TTL of more than 32 bits', { name: 'a.z.example.', type: 'A', ttl: 1e300, records: [{ content: '192.0.2.1' }] }],
   ])('is not read with %s', async (_, wrong) => {
     expect(await failureOf(read(wrong as object))).toBe('invalid_answer')
+  })
+
+  test('has a TTL of 0 where a resolver takes it for that', async () => {
+    const rrset = { name: 'a.z.example.', type: 'A', ttl: 4_294_967_295, records: [{ content: '192.0.2.1' }] }
+    expect(await read(rrset)).toEqual(['a 0 A 192.0.2.1'])
   })
 
   test('lets others have their turn while a long one is read', async () => {

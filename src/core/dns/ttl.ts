@@ -3,6 +3,9 @@ import { DnsFormatError } from './format-error'
 /** The greatest TTL in seconds (RFC 2181 8). */
 export const TTL_MAX = 0x7fffffff
 
+/** A TTL as others tell it: what is greater than one can be counts as 0 (RFC 2181 8). @param seconds of 32 bits without sign */
+export const ttlReceived = (seconds: number): number => (seconds > TTL_MAX ? 0 : seconds)
+
 /** A TTL of zone file text: seconds, or spans with units such as `1h30m`. @throws DnsFormatError */
 export function parseTtl(text: string): number {
   return parseSpan(text, TTL_MAX, 'RFC 2181 8')

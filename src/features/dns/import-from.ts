@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import type { Ctx } from '../../core/ctx'
 import { AskFailed } from '../../core/dns-client/failure'
@@ -6,7 +6,6 @@ import { DnsFormatError } from '../../core/dns/format-error'
 import { readTsigKey, type TsigKey } from '../../core/dns/tsig'
 import { EgressRefused, networkPolicy, type VettedHost } from '../../core/net/egress'
 import { egressOf } from '../../core/net/hub-egress'
-import { lifetime } from '../../core/net/request-lifetime'
 import { requireMatch } from '../../core/if-match'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { ImportedZone, mostRecordsRead } from './imported-zone'
@@ -21,9 +20,10 @@ import type { ZoneImported } from './record-shapes'
 import { ruleProblem } from './rule-problems'
 import { optionsOf } from './rrset-options'
 import { refuse } from './zone-changes'
+import { dnsZoneTargets } from './sync/tables'
 import { takeIn } from './zone-intake'
 import { absoluteOf } from './zone-names'
-import { rrsetKey } from './zone-rows'
+import { rrsetKey, type ZoneRow } from './zone-rows'
 import type { ZoneSource } from './zone-sources'
 import { zoneOf } from './zones'
 
@@ -43,9 +43,7 @@ export async function importFrom(ctx: Ctx, id: string, { server, key, provider_i
   if (key && !server) throw invalid([{ pointer: '#/key', code: 'unexpected', detail: 'is of no use without `server`.' }])
   const signedWith = key ? keyOf(key) : null
   refuseAskedTooOften(ctx, 'zone-imports', id, quota)
-  const read = server
-    ? await readFromServer(ctx, zone.name, server, signedWith)
-    : await readFromProvider(ctx, zone.name, provider_id!)
+  const read = server ? await readFromServer(ctx, zone.name, server, signedWith) : await readFromProvider(ctx, zone, provider_id!)
   const from = server ? `${server.host} ${server.port ?? 53}` : provider_id!
   return await takeIn(ctx, id, read, how, { action: 'dns.zone.import_from', told: { from }, notePointer: '#/note' })
 }
@@ -85,25 +83,15 @@ async function readFromServer(
 }
 
 /** Its SOA stays that of the zone here: providers do not tell theirs. */
-async function readFromProvider(ctx: Ctx, zoneName: string, id: string): Promise<ImportedZone> {
+async function readFromProvider(ctx: Ctx, zone: ZoneRow, id: string): Promise<ImportedZone> {
+  const { name: zoneName } = zone
   refuseBuiltin(id)
   const row = await providerOf(ctx.hub.read, ctx, id)
-  const life = lifetime(undefined)
-  life.after(transferLimits.timeoutMs, 'The provider took too long to tell the whole zone.')
-  const reading = async () => {
-    const provider = await openProvider(ctx.hub, row)
-    const zone = await provider.findZone(zoneName)
-    if (!zone) throw new ProviderError('zone_not_found', `The provider has no zone ${zoneName}.`)
-    return { ...(await provider.read(zone)), caps: provider.caps }
-  }
   const { rrsets, caps } = await asked(async () => {
-    try {
-      return await life.orEnd(reading())
-    } catch (error) {
-      throw life.reason ? new ProviderError('timeout', life.reason.message) : error
-    } finally {
-      life.release()
-    }
+    const provider = await openProvider(ctx.hub, row)
+    const there = await provider.findZone(zoneName)
+    if (!there) throw new ProviderError('zone_not_found', `The provider has no zone ${zoneName}.`)
+    return { ...(await provider.read(there)), caps: provider.caps }
   })
   const count = rrsets.reduce((sum, one) => sum + one.values.length, 0)
   if (count > mostRecordsRead)
@@ -112,8 +100,25 @@ async function readFromProvider(ctx: Ctx, zoneName: string, id: string): Promise
     ])
   const read = new ImportedZone(zoneName)
   read.hidesNameServers = caps.apexNs === 'hidden'
-  refuse(await taken(read, rrsets))
+  // What it chooses itself is no TTL anywhere else.
+  const chosen = (await isKeptAtAlone(ctx, zone, id)) ? undefined : caps.ttl.auto
+  refuse(
+    await taken(
+      read,
+      chosen === undefined ? rrsets : rrsets.map(one => (one.ttl === chosen ? { ...one, ttl: zone.defaultTtl } : one)),
+    ),
+  )
   return read
+}
+
+/** Whether a zone is kept at a provider, and not answered for here. */
+async function isKeptAtAlone(ctx: Ctx, zone: ZoneRow, providerId: string): Promise<boolean> {
+  if (zone.isServed) return false
+  const [target] = await ctx.hub.read
+    .select({ id: dnsZoneTargets.id })
+    .from(dnsZoneTargets)
+    .where(and(eq(dnsZoneTargets.zoneId, zone.id), eq(dnsZoneTargets.providerId, providerId)))
+  return target !== undefined
 }
 
 // So often others have their turn while a long zone is taken in.

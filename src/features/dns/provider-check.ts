@@ -17,6 +17,7 @@ import type { DnsProviderView } from './provider-shapes'
 import { dnsProviders } from './provider-tables'
 import { providerTarget, providerView, type ProviderRow } from './provider-view'
 import { ProviderError, type ProviderCheck, type ProviderFailure } from './providers/provider'
+import { toldLine } from './providers/told-line'
 
 /** What is well is looked at this often. */
 export const checkEveryMs = 10 * 60_000
@@ -76,7 +77,8 @@ type Looked =
 async function look(hub: Hub, row: ProviderRow): Promise<Looked> {
   try {
     const provider = await openProvider(hub, row)
-    return { found: await provider.check() }
+    const { detail, warnings } = await provider.check()
+    return { found: { detail: toldLine(detail), warnings: warnings.map(one => toldLine(one)) } }
   } catch (error) {
     if (error instanceof ProviderError) return { failure: error.failure, detail: error.message, retryAfterMs: error.retryAfterMs }
     if (error instanceof NotOpened)

@@ -1,10 +1,19 @@
+import { lifetime } from '../../core/net/request-lifetime'
 import { Problem } from '../../core/problem'
 import { ProviderError } from './providers/provider'
 
-/** Runs what asks a provider for a caller. @throws Problem 424 `provider_failed` with `failure` in place of a ProviderError */
+/** How long a caller waits for a provider, in milliseconds. What was begun there is ended by limits of its own. */
+const longestWaitMs = 30_000
+
+/**
+ * Runs what asks a provider for a caller.
+ * @throws Problem 424 `provider_failed` with `failure` in place of a ProviderError, and for one that takes too long
+ */
 export async function asked<T>(ask: () => Promise<T>): Promise<T> {
+  const life = lifetime(undefined)
+  life.after(longestWaitMs, 'The provider took too long to answer.')
   try {
-    return await ask()
+    return await inTime(life, ask)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const { failure, message, retryAfterMs } = error
@@ -12,5 +21,15 @@ export async function asked<T>(ask: () => Promise<T>): Promise<T> {
       members: { failure },
       ...(retryAfterMs !== null && { headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) } }),
     })
+  } finally {
+    life.release()
+  }
+}
+
+async function inTime<T>(life: ReturnType<typeof lifetime>, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await life.orEnd(ask())
+  } catch (error) {
+    throw life.reason ? new ProviderError('timeout', life.reason.message) : error
   }
 }

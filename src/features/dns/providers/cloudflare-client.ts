@@ -48,21 +48,27 @@ export class CloudflareClient {
    * @throws ProviderError `incomplete` when it is not certain that the rows are the whole list at one moment
    */
   async whole(path: string, query: Record<string, string>, perPage: number): Promise<Record<string, unknown>[]> {
-    const first = await this.#page(path, query, 1, perPage)
+    const { clock } = this.around
+    const end = clock.now() + wholeMs
+    const pageAt = async (page: number): Promise<Page> => {
+      if (clock.now() > end) throw new ProviderError('timeout', 'It took too long to read all pages of the list.')
+      return await this.#page(path, query, page, perPage)
+    }
+    const first = await pageAt(1)
     const { totalCount } = first
     if (totalCount > mostRows)
       throw new ProviderError('refused', `The list has ${totalCount} rows, and at most ${mostRows} are read.`)
     const pages = [first]
     let collected = rowsExpected(first, first, 0)
     while (collected < totalCount) {
-      const next = await this.#page(path, query, pages.length + 1, perPage)
+      const next = await pageAt(pages.length + 1)
       collected += rowsExpected(next, first, collected)
       pages.push(next)
     }
     const rows = pages.flatMap(page => page.rows)
     if (new Set(rows.map(row => row.id)).size < rows.length) throw moved()
     for (const { rows: before, page } of pages.slice(0, -1)) {
-      const again = (await this.#page(path, query, page, perPage)).rows
+      const again = (await pageAt(page)).rows
       if (again.length !== before.length || again.some(({ id }, place) => id !== before[place]!.id)) throw moved()
     }
     return rows
@@ -202,6 +208,8 @@ function failureOf(status: number, codes: readonly number[]): ProviderFailure {
 // Who exceeds the limit is blocked for the next five minutes (Cloudflare, Rate limits).
 const blockedMs = 5 * 60_000
 const mostRows = 500_000
+// How long a whole list may take. Who answers decides how many rows a page has.
+const wholeMs = 5 * 60_000
 // 5,000 records with comments and tags have some five megabytes.
 const limits = { totalMs: 60_000, bodyBytes: 32 * 1024 * 1024 }
 

@@ -5,6 +5,7 @@ import { rdataOfContent, rdataOfFields, textOf, txtValue } from '../../../core/d
 import { anyFields } from '../../../../test/support/dns-values'
 import { cloudflareTypes, membersOf, recordsOfRows, rrsetsOfRecords } from './cloudflare-records'
 import { unfitForCloudflare } from './cloudflare-rules'
+import { ProviderError } from './provider'
 
 const row = (type: string, members: object, more: object = {}) => ({
   id: 'r1',
@@ -108,7 +109,9 @@ describe('a record read from Cloudflare', () => {
     expect(() => read('A', { content: '1.2.3' })).toThrow(/www\.example\.com A, which cannot be read/)
     expect(() => read('SRV', { content: '1 2 3 x' })).toThrow(/www\.example\.com SRV/)
     expect(() => read('A', { content: '192.0.2.1' }, { name: 'www.example.net' })).toThrow(/not within the zone/)
-    expect(() => read('A', { content: '192.0.2.1' }, { ttl: 'auto' })).toThrow(/without id, name, type or TTL/)
+    for (const ttl of ['auto', 0.5, -1, 1e300])
+      expect(() => read('A', { content: '192.0.2.1' }, { ttl })).toThrow(/without id, name, type or TTL/)
+    for (const type of ['NOTHING', 'constructor', '__proto__']) expect(() => read(type, { content: 'x' })).toThrow(ProviderError)
   })
 
   test('gives its rrset the lowest TTL, and is proxied where one of them is', () => {

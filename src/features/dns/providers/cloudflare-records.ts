@@ -3,6 +3,7 @@ import { DnsFormatError } from '../../../core/dns/format-error'
 import { lowerName, parseName } from '../../../core/dns/name'
 import { isObject, octetsOf, unescaped } from '../../../core/dns/octets'
 import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../../core/dns/rdata'
+import { TTL_MAX } from '../../../core/dns/ttl'
 import { recordTypes } from '../../../core/dns/types'
 import { linesOf } from '../../../core/dns/words'
 import { withinZone } from '../zone-names'
@@ -47,13 +48,13 @@ export const apiType = (type: string): string => (type === 'ALIAS' ? 'CNAME' : t
 export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName: string): CloudflareRecord[] {
   return rows.flatMap(row => {
     const { id, type, ttl, proxied } = row
-    if (typeof id !== 'string' || typeof row.name !== 'string' || typeof type !== 'string' || !Number.isInteger(ttl))
+    if (typeof id !== 'string' || typeof row.name !== 'string' || typeof type !== 'string' || !isTtl(ttl))
       throw wrongForm('has a record without id, name, type or TTL')
     const name = nameOf(row.name, zoneName)
     if (type === 'SOA' || (type === 'NS' && name === '@')) return []
     const kept = type === 'CNAME' && name === '@' ? 'ALIAS' : type
     const rdata = reading(`${row.name} ${type}`, () => rdataOfMembers(type, row))
-    return [{ id, name, type: kept, ttl: ttl as number, rdata, proxied: proxiableTypes.has(kept) ? proxied === true : null }]
+    return [{ id, name, type: kept, ttl, rdata, proxied: proxiableTypes.has(kept) ? proxied === true : null }]
   })
 }
 
@@ -114,6 +115,9 @@ function rdataOfStrings(content: string): Uint8Array {
 // Names without a dot at their end are whole.
 const root = '.'
 
+const isTtl = (value: unknown): value is number =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= TTL_MAX
+
 /** How the value of a type is told where it is more than its `content`. */
 interface Shape {
   read(row: Record<string, unknown>): Uint8Array
@@ -159,7 +163,9 @@ const serviceBinding = (type: string): Shape => ({
 const angle = (axis: string) => ['degrees', 'minutes', 'seconds'].map(part => `${axis}_${part}`).join(' ')
 const certificate = { numbers: 'usage selector matching_type', texts: 'certificate_data:certificate' }
 
-const shapes: Record<string, Shape> = {
+const shapes: Readonly<Record<string, Shape>> = {
+  // Types that the API tells are looked up here.
+  __proto__: null!,
   MX: {
     read: ({ priority, content }) => rdataOfText('MX', `${String(priority)} ${String(content)}`, root),
     write: ({ preference, exchange }) => ({ priority: preference as number, content: withoutDot(exchange) as string }),

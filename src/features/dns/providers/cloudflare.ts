@@ -21,6 +21,7 @@ import {
   type Unfit,
 } from './provider'
 import { stepKey } from './same-rrset'
+import { zoneMade, zonesTold } from './zone-told'
 
 const plans = ['free', 'pro', 'business', 'enterprise'] as const
 const publicApi = 'https://api.cloudflare.com/client/v4'
@@ -101,12 +102,12 @@ class Cloudflare implements DnsProvider {
   }
 
   async listZones(): Promise<ProviderZone[]> {
-    return (await this.#client.whole('/zones', { ...this.#ofAccount(), order: 'name' }, zonesPerPage)).map(zoneOf)
+    return zonesTold(await this.#client.whole('/zones', { ...this.#ofAccount(), order: 'name' }, zonesPerPage))
   }
 
   async findZone(name: string): Promise<ProviderZone | null> {
     const rows = await this.#client.whole('/zones', { ...this.#ofAccount(), name }, zonesPerPage)
-    const zones = rows.map(zoneOf).filter(zone => zone.name === name)
+    const zones = zonesTold(rows).filter(zone => zone.name === name)
     if (zones.length > 1)
       throw new ProviderError(
         'refused',
@@ -118,7 +119,7 @@ class Cloudflare implements DnsProvider {
   async createZone(name: string): Promise<ProviderZone> {
     const { account_id } = this.given
     if (account_id === undefined) throw new ProviderError('refused', 'To make a zone, account_id is needed.')
-    return zoneOf(await this.#client.post('/zones', { name, account: { id: account_id }, type: 'full' }))
+    return zoneMade(await this.#client.post('/zones', { name, account: { id: account_id }, type: 'full' }))
   }
 
   async read(zone: ProviderZone): Promise<Snapshot> {
@@ -214,12 +215,6 @@ const zonesPerPage = 50
 // Up to 5,000,000 are allowed (developers.cloudflare.com/api, List DNS Records).
 const recordsPerPage = 5000
 const askedByName = 5
-
-function zoneOf(row: Record<string, unknown>): ProviderZone {
-  if (typeof row.id !== 'string' || typeof row.name !== 'string')
-    throw new ProviderError('invalid_answer', 'The answer of Cloudflare has a zone without id or name.')
-  return { name: row.name.toLowerCase(), ref: row.id }
-}
 
 /** Zones list what the token may do with them. */
 const lacksDnsEdit = ({ permissions }: Record<string, unknown>): boolean =>

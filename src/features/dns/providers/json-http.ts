@@ -3,6 +3,7 @@ import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core
 import { retryAfterMs } from '../../../core/net/retry-after'
 import type { FieldProblem } from '../../../core/problem'
 import { ProviderError, type ProviderFailure, type Surroundings } from './provider'
+import { toldLine } from './told-line'
 
 /** An answer of an HTTP API: `json` is undefined where the body is empty or no JSON. */
 export interface JsonAnswer {
@@ -70,8 +71,7 @@ const longestWaitMs = 24 * 3_600_000
  */
 export function saidBy(text: string, secrets: readonly string[]): string {
   const hidden = secrets.filter(one => one.length >= 8).reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
-  const line = hidden.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()
-  return line.length > longestSaid ? `${line.slice(0, longestSaid).toWellFormed()}…` : line
+  return toldLine(hidden, longestSaid)
 }
 
 const longestSaid = 500

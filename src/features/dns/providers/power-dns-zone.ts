@@ -1,6 +1,7 @@
 import { DnsFormatError } from '../../../core/dns/format-error'
 import { lowerName, parseName } from '../../../core/dns/name'
 import { rdataOfText, textOf } from '../../../core/dns/rdata'
+import { ttlReceived } from '../../../core/dns/ttl'
 import { isTypeName } from '../../../core/dns/type-codes'
 import { absoluteOf, withinZone } from '../zone-names'
 import { ProviderError, type Op, type ProviderRrset } from './provider'
@@ -32,7 +33,7 @@ export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: Rea
   const { rrsets, serial, edited_serial, kind } = answer as Record<string, unknown>
   if (!Array.isArray(rrsets) || typeof kind !== 'string') throw wrongForm('has no rrsets')
   const zone: PowerDnsZone = {
-    serial: [edited_serial, serial].find(one => typeof one === 'number') ?? 0,
+    serial: [edited_serial, serial].find(isUint32) ?? 0,
     isSecondary: /^(slave|secondary|consumer)$/i.test(kind),
     rrsets: new Map(),
     disabled: new Map(),
@@ -41,14 +42,14 @@ export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: Rea
   for (const [place, one] of (rrsets as unknown[]).entries()) {
     if (place % rrsetsAtOnce === rrsetsAtOnce - 1) await new Promise(resolve => setImmediate(resolve))
     const { name, type, ttl, records } = (one ?? {}) as Record<string, unknown>
-    if (typeof name !== 'string' || typeof type !== 'string' || typeof ttl !== 'number' || !Array.isArray(records))
+    if (typeof name !== 'string' || typeof type !== 'string' || !isUint32(ttl) || !Array.isArray(records))
       throw wrongForm('has an rrset without name, type, TTL or records')
     hasSoa ||= type === 'SOA'
     // Types of its own, such as LUA, are no data of DNS and stay as they are there.
     if (madeElsewhere.has(type) || !isTypeName(type)) continue
     const below = nameIn(zoneName, name)
     if (only && !only.has(stepKey({ name: below, type }))) continue
-    addRrset(zone, { name: below, type, ttl, records: records.map(recordOf) })
+    addRrset(zone, { name: below, type, ttl: ttlReceived(ttl), records: records.map(recordOf) })
   }
   if (!hasSoa) throw new ProviderError('incomplete', 'The answer has no SOA: it is not the whole zone.')
   return zone
@@ -122,5 +123,7 @@ function reading<T>(what: string, read: () => T): T {
     throw error
   }
 }
+
+const isUint32 = (value: unknown): value is number => Number.isInteger(value) && (value as number) >>> 0 === value
 
 const wrongForm = (what: string) => new ProviderError('invalid_answer', `The zone at the server ${what}.`)

@@ -21,6 +21,7 @@ import {
   type Unfit,
 } from './provider'
 import { sameRrset, stepKey } from './same-rrset'
+import { zoneMade, zonesTold } from './zone-told'
 
 const settings = Shape({
   url: Line({
@@ -121,7 +122,7 @@ class PowerDns implements DnsProvider {
       // Without, edits over the API would leave the serial, and secondaries would not see them.
       soa_edit_api: 'DEFAULT',
     })
-    return zoneListed(made)
+    return zoneMade(made)
   }
 
   async read(zone: ProviderZone) {
@@ -170,7 +171,7 @@ class PowerDns implements DnsProvider {
   async #zones(query: string): Promise<ProviderZone[]> {
     const listed = await this.#client.get(`/zones${query}`)
     if (!Array.isArray(listed)) throw new ProviderError('invalid_answer', 'The list of zones is not a list.')
-    return listed.map(zoneListed)
+    return zonesTold(listed)
   }
 
   async #zone(zone: ProviderZone, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
@@ -193,13 +194,6 @@ const left = ({ name, type }: Op): OpResult => ({ name, type, outcome: 'left' })
 
 // The server's id of a zone has its own escapes, `=2F` for a slash.
 const pathOf = ({ name, ref }: ProviderZone): string => `/zones/${encodeURIComponent(ref ?? `${name}.`.replaceAll('/', '=2F'))}`
-
-function zoneListed(one: unknown): ProviderZone {
-  const { id, name } = objectOf(one)
-  if (typeof id !== 'string' || typeof name !== 'string')
-    throw new ProviderError('invalid_answer', 'A zone at the server has no id or no name.')
-  return { name: name.toLowerCase().replace(/\.$/, ''), ref: id }
-}
 
 function objectOf(answer: unknown): Record<string, unknown> {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) return answer as Record<string, unknown>

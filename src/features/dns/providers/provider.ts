@@ -4,6 +4,7 @@ import type { TsigKey } from '../../../core/dns/tsig'
 import type { Log } from '../../../core/log'
 import type { VettedHost } from '../../../core/net/egress'
 import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core/net/guarded-fetch'
+import { toldLine } from './told-line'
 
 /** What a provider knows of an rrset beyond DNS. Absent members are left as they are at the provider. */
 export interface RrsetOptions {
@@ -139,7 +140,7 @@ export const providerFailures = [
 ] as const
 export type ProviderFailure = (typeof providerFailures)[number]
 
-/** A provider that did not do what it was asked; the message is for people and holds no secret. */
+/** A provider that did not do what it was asked; the message is one line for people and holds no secret. */
 export class ProviderError extends Error {
   override name = 'ProviderError'
   constructor(
@@ -148,7 +149,7 @@ export class ProviderError extends Error {
     /** Milliseconds after which it may be asked again, where the provider told. */
     readonly retryAfterMs: number | null = null,
   ) {
-    super(message)
+    super(toldLine(message))
   }
 }
 

@@ -25,6 +25,8 @@ export interface ServerSettings {
 const transferLimits: TransferLimits = { records: 500_000, octets: 64 * 1024 * 1024, timeoutMs: 120_000 }
 /** How long an update may take, in milliseconds: servers that sign do so before they answer. */
 const updateMs = 30_000
+/** How long each question of a check may take. */
+const checkMs = 10_000
 
 /** Answers after which nothing happened. SERVFAIL may come after something did. */
 const refusals = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP, RCODE.REFUSED, RCODE.NOTAUTH, RCODE.NOTZONE])
@@ -77,14 +79,23 @@ export class ServerLine {
   /** Whether a transfer begins. @throws AskFailed, ProviderError */
   async beginTransfer(zoneName: string): Promise<void> {
     const server = await this.#server(this.settings.transferKey)
-    for await (const _ of transferZone(server, originOf(zoneName), transferLimits)) break
+    for await (const _ of transferZone(server, originOf(zoneName), { ...transferLimits, timeoutMs: checkMs })) break
+  }
+
+  /** Whether the zone may be changed: nothing is. @returns the code of the answer @throws AskFailed, ProviderError */
+  async tryUpdate(zoneName: string): Promise<number> {
+    return await this.#update(zoneName, [], [], checkMs)
   }
 
   /** Sends one update, once. @returns the code of the answer @throws AskFailed; ProviderError with nothing sent */
   async update(zoneName: string, prerequisites: Prerequisite[], steps: UpdateStep[]): Promise<number> {
+    return await this.#update(zoneName, prerequisites, steps, updateMs)
+  }
+
+  async #update(zoneName: string, prerequisites: Prerequisite[], steps: UpdateStep[], timeoutMs: number): Promise<number> {
     const server = await this.#server(this.settings.key)
     const message = updateMessage(0, originOf(zoneName), prerequisites, steps)
-    const { rcode } = await ask(server, message, { by: 'tcp', timeoutMs: updateMs })
+    const { rcode } = await ask(server, message, { by: 'tcp', timeoutMs })
     return rcode
   }
 

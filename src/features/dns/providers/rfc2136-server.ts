@@ -72,11 +72,11 @@ export class UpdatedServer implements DnsProvider {
       const warnings = ['What the key may do is seen only where the settings name `zones`.']
       return { detail: `A name server answers at ${host}, port ${port}.`, warnings }
     }
-    const warnings: string[] = []
     const looked = zones.slice(0, checkedMost)
-    for (const name of looked) warnings.push(...(await this.#objections(name)).map(one => `${name}: ${one}`))
+    // At once, so that those at which a server falls silent do not add up.
+    const found = await Promise.all(looked.map(async name => (await this.#objections(name)).map(one => `${name}: ${one}`)))
     const named = looked.length < zones.length ? `the first ${looked.length} zones` : looked.join(', ')
-    return { detail: `A name server answers at ${host}, port ${port}. Looked at: ${named}.`, warnings }
+    return { detail: `A name server answers at ${host}, port ${port}. Looked at: ${named}.`, warnings: found.flat() }
   }
 
   async findZone(name: string): Promise<ProviderZone | null> {
@@ -184,7 +184,7 @@ export class UpdatedServer implements DnsProvider {
     }
     try {
       // Without prerequisites and changes it is only looked at whether it is allowed.
-      const rcode = await this.#line.update(name, [], [])
+      const rcode = await this.#line.tryUpdate(name)
       if (rcode !== RCODE.NOERROR) objections.push(`it cannot be changed. ${refusal(rcode)}`)
     } catch (error) {
       if (!(error instanceof AskFailed)) throw error

@@ -3,6 +3,7 @@ import { transferZone, type TransferLimits } from '../../../core/dns-client/tran
 import type { NameServerAsked } from '../../../core/dns-client/server'
 import type { ResourceRecord } from '../../../core/dns/message'
 import { lowerName } from '../../../core/dns/name'
+import { ttlReceived } from '../../../core/dns/ttl'
 import { originOf, withinZone } from '../zone-names'
 import type { ProviderRrset, Snapshot } from './provider'
 import { stepKey, valueKey } from './same-rrset'
@@ -30,7 +31,7 @@ export async function readTransfer(server: NameServerAsked, zoneName: string, li
   let isSigned = false
   for await (const records of transferZone(server, originOf(zoneName), limits))
     for (const record of records) {
-      const { name: owner, type, ttl, rdata } = record
+      const { name: owner, type, rdata } = record
       // The first is the SOA of the apex; below it none can be.
       if (type === 'SOA') {
         soa ??= record
@@ -44,7 +45,7 @@ export async function readTransfer(server: NameServerAsked, zoneName: string, li
       const name = withinZone(lowerName(owner), zoneName)!
       const key = stepKey({ name, type })
       let rrset = rrsets.get(key)
-      if (!rrset) rrsets.set(key, (rrset = { name, type, ttl, values: [], keys: new Set() }))
+      if (!rrset) rrsets.set(key, (rrset = { name, type, ttl: ttlReceived(record.ttl), values: [], keys: new Set() }))
       const value = valueKey(type, rdata)
       if (rrset.keys.has(value)) continue
       rrset.keys.add(value)
