@@ -180,14 +180,14 @@ describe('the target of an ALIAS outside of the zones here', () => {
   })
 })
 
-test('the target of an ALIAS in zones that are here is followed there, and beyond them', async () => {
-  const { acme, rival, hub, zone, add, alias, settle, server } = await scene({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] })
-  const other = await zoneMade(rival, 'other.example')
-  await add(rival, other.id, 'A', 'web', '192.0.2.80')
-  await add(rival, other.id, 'CNAME', 'old', 'web', { ttl: 30 })
-  await add(rival, other.id, 'CNAME', 'away', cdn)
-  await add(rival, other.id, 'NS', 'sub', 'ns1.far.test.')
-  await add(rival, other.id, 'DNAME', 'moved', 'other.example.')
+test('the target of an ALIAS in zones of its workspace is followed there, and beyond them', async () => {
+  const { acme, hub, zone, add, alias, settle, server } = await scene({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] })
+  const other = await zoneMade(acme, 'other.example')
+  await add(acme, other.id, 'A', 'web', '192.0.2.80')
+  await add(acme, other.id, 'CNAME', 'old', 'web', { ttl: 30 })
+  await add(acme, other.id, 'CNAME', 'away', cdn)
+  await add(acme, other.id, 'NS', 'sub', 'ns1.far.test.')
+  await add(acme, other.id, 'DNAME', 'moved', 'other.example.')
   for (const [name, target] of [
     ['a', 'old.other.example.'],
     ['b', 'away.other.example.'],
@@ -213,6 +213,21 @@ test('the target of an ALIAS in zones that are here is followed there, and beyon
   ])
   expect((await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
   await settle()
+})
+
+test('the target of an ALIAS in a zone of another workspace is what resolvers say of it', async () => {
+  const told = 'www.bank.example.'
+  const { rival, hub, zone, add, alias, answers, settle, server } = await scene({ [`${told} A`]: [`${told} 60 A 198.51.100.7`] })
+  // Anybody may make a zone of this name.
+  const other = await zoneMade(rival, 'bank.example')
+  await add(rival, other.id, 'A', 'www', '192.0.2.66')
+  await add(rival, other.id, 'A', 'secret', '192.0.2.67')
+  await alias('@', told)
+  await alias('asks', 'secret.bank.example.')
+  await settle()
+  expect(server.asked.map(one => one.message.question[0]!.name)).toContain('secret.bank.example.')
+  expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
+  expect((await aliasAddressesOf(hub.read, zone.id)).get('asks')).toMatchObject({ A: [] })
 })
 
 test('a CNAME at the apex is refused, and the ALIAS that its refusal names does what is meant', async () => {

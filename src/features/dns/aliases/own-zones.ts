@@ -6,19 +6,23 @@ import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
 import { absoluteOf, namesAbove, withinZone } from '../zone-names'
 import type { Family, Found } from './look-up'
 
-/** Where a name leads as far as the zones of this installation know: addresses, or a name that others have to be asked for. */
+/** Where a name leads as far as the zones of a workspace know: addresses, or a name that others have to be asked for. */
 export type Followed = { found: Record<Family, Found> } | { elsewhere: string; ttl: number }
 
 const longestChain = 16
 const emptyTtl = 60
 
-/** Follows a name over CNAME, ALIAS and DNAME of the zones that are served here. Wildcards are left out. @param name absolute, in lower case */
-export async function follow(read: Reader, name: string): Promise<Followed> {
+/**
+ * Follows a name over CNAME, ALIAS and DNAME of the zones of a workspace. Those of others are asked for as everything elsewhere is: a zone
+ * may be made by whoever does not own its name, or hold what its owner tells to nobody. Wildcards are left out.
+ * @param name absolute, in lower case
+ */
+export async function follow(read: Reader, workspaceId: string, name: string): Promise<Followed> {
   const seen = new Set<string>()
   let ttl = Infinity
   for (let at = name; seen.size < longestChain && !seen.has(at);) {
     seen.add(at)
-    const zone = await zoneOfName(read, at)
+    const zone = await zoneOfName(read, workspaceId, at)
     if (!zone) return { elsewhere: at, ttl }
     const own = withinZone(at, zone.name)!
     const rows = await recordsAt(read, zone.id, [own, ...namesAbove(own)])
@@ -45,15 +49,15 @@ function addressesIn(rows: RecordAt[], own: string, type: Family, most: number):
 const below = (name: string, from: string, to: string): string =>
   nameOf([...labelsOf(name).slice(0, labelsOf(name).length - labelsOf(from).length), ...labelsOf(to)])
 
-/** The zone that a name is in, the deepest of those that are served. */
-async function zoneOfName(read: Reader, name: string): Promise<{ id: string; name: string } | null> {
+/** The zone of a workspace that a name is in, the deepest of those that are active. */
+async function zoneOfName(read: Reader, workspaceId: string, name: string): Promise<{ id: string; name: string } | null> {
   const labels = labelsOf(name)
   const names = labels.map((_, place) => nameOf(labels.slice(place)).slice(0, -1))
   if (names.length === 0) return null
   const rows = await read
     .select({ id: dnsZones.id, name: dnsZones.name })
     .from(dnsZones)
-    .where(and(inArray(dnsZones.name, names), eq(dnsZones.status, 'active')))
+    .where(and(inArray(dnsZones.name, names), eq(dnsZones.workspaceId, workspaceId), eq(dnsZones.status, 'active')))
   return rows.sort((a, b) => b.name.length - a.name.length)[0] ?? null
 }
 

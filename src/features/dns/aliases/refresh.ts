@@ -72,8 +72,7 @@ type Families = Record<Family, Found | null>
 
 /** What the target has by now; null where that could not be found out. */
 async function addressesOf(hub: Hub, { target, workspaceId }: Alias): Promise<Families> {
-  const followed = await follow(hub.read, target)
-  // What the zones here have is told to anybody who asks for it.
+  const followed = await follow(hub.read, workspaceId, target)
   if ('found' in followed) return followed.found
   const resolvers = hub.config.dnsResolvers ?? (await systemResolvers())
   const [row] = await hub.read.select({ stored: workspaces.networkPolicy }).from(workspaces).where(eq(workspaces.id, workspaceId))

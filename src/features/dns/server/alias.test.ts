@@ -99,4 +99,28 @@ describe('an ALIAS', () => {
     answerer.forget()
     expect(asked()).toEqual(['example.com. 60 A 192.0.2.3'])
   })
+
+  test('and a CNAME lead into zones of the same owner alone', () => {
+    const both = (owner: string) => {
+      const set = new ZoneSet()
+      const lines = `@ 60 SOA ${soa}\n@ 60 ALIAS www.bank.test.\n@ 60 A 203.0.113.1\ncname 60 CNAME no.bank.test.\ndname 60 DNAME bank.test.`
+      set.put(ZoneIndex.of({ ...servedZone('example.com.', lines), owner: 'us' }))
+      set.put(ZoneIndex.of({ ...servedZone('bank.test.', `@ 60 SOA ${soa}\nwww 60 A 192.0.2.66`), owner }))
+      const answerer = new Answerer(set)
+      return ['example.com.', 'cname.example.com.', 'www.dname.example.com.'].map(name => {
+        const { rcode, answer } = digged(answerer.answer(queryOctets(name, 'A'), 'udp')!)
+        return [rcode, answer.at(-1)]
+      })
+    }
+    expect(both('us')).toEqual([
+      ['NOERROR', 'example.com. 60 A 192.0.2.66'],
+      ['NXDOMAIN', 'cname.example.com. 60 CNAME no.bank.test.'],
+      ['NOERROR', 'www.bank.test. 60 A 192.0.2.66'],
+    ])
+    expect(both('them')).toEqual([
+      ['NOERROR', 'example.com. 60 A 203.0.113.1'],
+      ['NOERROR', 'cname.example.com. 60 CNAME no.bank.test.'],
+      ['NOERROR', 'www.dname.example.com. 60 CNAME www.bank.test.'],
+    ])
+  })
 })

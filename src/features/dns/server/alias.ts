@@ -4,13 +4,14 @@ import { TYPE, type IndexedSet, type Node, type ZoneSet } from './zone-index'
 
 /**
  * The addresses that an ALIAS stands for: those of its target, over CNAMEs, DNAMEs and further ALIASes, as far as all of them are in
- * zones that are served here. Where the way leads elsewhere they are those that the hub has found out and given along as sets of the
- * name itself. The TTL is the smallest on the way.
+ * zones of one owner that are served here: nobody else has proven that a name is his. Where the way leads elsewhere they are those that
+ * the hub has found out and given along as sets of the name itself. The TTL is the smallest on the way.
+ * @param owner of the zone that the node is in
  * @param node has an ALIAS
  * @param type A or AAAA
  * @returns null when there are none: the target is not there, has no such addresses, or leads back to itself
  */
-export function aliasAddresses(zones: ZoneSet, node: Node, type: number): IndexedSet | null {
+export function aliasAddresses(zones: ZoneSet, owner: string, node: Node, type: number): IndexedSet | null {
   const alias = node.sets.get(TYPE.ALIAS)!
   const elsewhere = () => withTtl(node.sets.get(type), alias.ttl)
   let ttl = alias.ttl
@@ -19,7 +20,7 @@ export function aliasAddresses(zones: ZoneSet, node: Node, type: number): Indexe
   while (name && asked.size <= chainMax && !asked.has(name.key)) {
     asked.add(name.key)
     const zone = zones.enclosing(name.key, type)
-    if (!zone) return elsewhere()
+    if (zone?.owner !== owner) return elsewhere()
     const path = pathTo(zone, name.key, type)
     if (path.cut?.sets.has(TYPE.NS) && path.cut !== zone.apex) return elsewhere()
     if (path.cut) {

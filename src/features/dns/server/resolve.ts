@@ -25,7 +25,10 @@ export interface Resolution {
   exact: boolean
 }
 
-/** Answers a question of class IN by the rules of RFC 1034 4.3.2, RFC 4592 and RFC 6672. Never throws, and always ends. */
+/**
+ * Answers a question of class IN by the rules of RFC 1034 4.3.2, RFC 4592 and RFC 6672. A CNAME or DNAME is followed into zones of the
+ * same owner alone: what others say of its target is no answer about this name. Never throws, and always ends.
+ */
 export function resolve(zones: ZoneSet, question: WireName, type: number): Resolution {
   const found: Resolution = {
     rcode: RCODE.NOERROR,
@@ -37,11 +40,13 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
     exact: false,
   }
   const asked = new Set<NameKey>()
+  let owner: string | undefined
   let name: WireName | null = question
   while (name !== null && asked.size <= chainMax && !asked.has(name.key)) {
     asked.add(name.key)
     const zone = zones.enclosing(name.key, type)
-    if (zone) {
+    owner ??= zone?.owner
+    if (zone && zone.owner === owner) {
       name = answerIn(zones, zone, name, type, found, asked.size === 1)
       continue
     }
@@ -130,7 +135,7 @@ function answerAt(zone: ZoneIndex, node: Node, owner: WireName, type: number, fo
 function answerAlias(zones: ZoneSet, zone: ZoneIndex, node: Node, owner: WireName, type: number, found: Resolution): null {
   const hidden = type === TYPE.A || type === TYPE.AAAA || type === TYPE.ALIAS
   if (!hidden) return answerAt(zone, node, owner, type, found) as null
-  const set = type === TYPE.ALIAS ? null : aliasAddresses(zones, node, type)
+  const set = type === TYPE.ALIAS ? null : aliasAddresses(zones, zone.owner, node, type)
   if (set) found.answer.push({ owner, set })
   else found.authority.push(negative(zone))
   return null

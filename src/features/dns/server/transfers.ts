@@ -164,7 +164,7 @@ function setsOf(zone: ZoneIndex, zones: ZoneSet): Told[] {
       if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS && !(isAlias && isAddress)) found.push({ owner: node.name, set })
     }
     for (const type of isAlias ? [TYPE.A, TYPE.AAAA] : []) {
-      const set = aliasAddresses(zones, node, type)
+      const set = aliasAddresses(zones, zone.owner, node, type)
       if (set) found.push({ owner: node.name, set })
     }
   }
