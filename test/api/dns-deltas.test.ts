@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import fc from 'fast-check'
+import { record } from '../../src/core/change'
 import { dnsChangesetRrsets, dnsChangesets } from '../../src/features/dns/history/tables'
 import { pruneHistory } from '../../src/features/dns/history/retention'
 import { dnsRecords, dnsRrsets } from '../../src/features/dns/tables'
@@ -95,6 +97,19 @@ test('old changes go after the days of the plan, and the last of a zone stay', a
   expect(await readDeltas(w.hub.read, zone.id, 1, many)).toBeNull()
   expect(await readDeltas(w.hub.read, zone.id, 2, many)).toHaveLength(3)
   expect(await left(0)).toEqual([5])
+})
+
+test('there are none of changes that are being cleared away', async () => {
+  const w = await world()
+  const zone = await zoneMade(w.acme)
+  for (const content of ['192.0.2.1', '192.0.2.2'])
+    await w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content })
+  await record(w.hub, async tx => {
+    await tx.delete(dnsChangesetRrsets).where(eq(dnsChangesetRrsets.version, 2))
+    return { result: undefined }
+  })
+  expect(await readDeltas(w.hub.read, zone.id, 1, many)).toBeNull()
+  expect(await readDeltas(w.hub.read, zone.id, 2, many)).toHaveLength(1)
 })
 
 test('a zone that is deleted is gone at once, and what was in it is cleared away after it', async () => {

@@ -43,6 +43,7 @@ export async function readDeltas(read: Reader, zoneId: string, fromSerial: numbe
   if (!zone) return null
   if (zone.serial === fromSerial) return []
   const deltas = new Map<number, Delta>()
+  const rrsets = new Map<number, number>()
   let at: { version: number; serial: number; soa: SoaMembers } = { ...zone, soa: soaMembers(zone) }
   let count = 0
   while (at.serial !== fromSerial) {
@@ -60,6 +61,7 @@ export async function readDeltas(read: Reader, zoneId: string, fromSerial: numbe
       if (before.serial !== at.serial) {
         count += row.created + 2 * row.updated + row.deleted + 2
         if (count > most) return null
+        rrsets.set(row.version, row.rrsetCount)
         deltas.set(row.version, {
           fromSerial: before.serial,
           toSerial: at.serial,
@@ -73,8 +75,9 @@ export async function readDeltas(read: Reader, zoneId: string, fromSerial: numbe
       if (at.serial === fromSerial) break
     }
   }
-  await readRrsets(read, zone, deltas, { from: at.version + 1, to: zone.version })
-  return [...deltas.values()].reverse()
+  await readRrsets(read, zone, deltas, rrsets, { from: at.version + 1, to: zone.version })
+  // Old ones may be cleared away while they are read.
+  return [...rrsets.values()].every(left => left === 0) ? [...deltas.values()].reverse() : null
 }
 
 const soaRecord = ({ soa, serial }: { soa: SoaMembers; serial: number }): SoaRecord => ({
@@ -82,10 +85,12 @@ const soaRecord = ({ soa, serial }: { soa: SoaMembers; serial: number }): SoaRec
   rdata: soaRdataOf(soa, serial),
 })
 
+/** @param left rrsets of each version, counted down by those that are read */
 async function readRrsets(
   read: Reader,
   zone: { id: string; name: string },
   deltas: ReadonlyMap<number, Delta>,
+  left: Map<number, number>,
   versions: { from: number; to: number },
 ): Promise<void> {
   const { version, place } = dnsChangesetRrsets
@@ -106,6 +111,7 @@ async function readRrsets(
     for (const row of rows) {
       const delta = deltas.get(row.version)
       if (!delta) continue
+      left.set(row.version, left.get(row.version)! - 1)
       const name = absoluteOf(row.name, zone.name)
       delta.removed.push(...recordsOnlyIn(row.before, row.after, { name, type: row.type }))
       delta.added.push(...recordsOnlyIn(row.after, row.before, { name, type: row.type }))
