@@ -112,6 +112,7 @@ export class KeyedAnswers implements Keyed<Later> {
       mac: proof.mac,
       from,
       peer,
+      owner: zone.owner,
       bare: rcode => this.#sign(this.answerer.empty(kept, RCODE[rcode]), proof),
     })
   }

@@ -13,7 +13,7 @@ export interface ListenWish {
   limitLoopback: boolean
   /** Transfers under way at once, others wait; 10 when left out. */
   transfers?: number
-  /** Milliseconds after which a client that reads nothing of its transfer is cut off; 10 s when left out. */
+  /** Milliseconds in which a client has to take a message of its transfer, or is cut off; 10 s when left out. */
   stallMs?: number
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
 import { resolve } from 'node:path'
 import { digged, queryOctets, servedZone, type Digged } from '../../../../test/support/served-zone'
 import { systemClock } from '../../../core/clock'
@@ -144,6 +145,22 @@ describe('by UDP and TCP', () => {
     for (let tries = 0; tries < 40 && closed < 31; tries++) await Bun.sleep(25)
     expect(closed).toBeWithin(20, 45)
     for (const socket of sockets) socket.terminate()
+  })
+
+  test('whoever opens many connections pushes out none but his own', async () => {
+    const query = framed(queryOctets('www.z.test.', 'A'))
+    const opened: Socket[] = []
+    const open = (localAddress: string) => {
+      const socket = connect({ host: '127.0.0.1', port, localAddress }).on('error', () => {})
+      opened.push(socket)
+      return new Promise<Socket>(done => socket.once('connect', () => done(socket)).once('close', () => done(socket)))
+    }
+    const quiet = await open('127.0.0.2')
+    for (let n = 0; n < 250; n++) await open('127.0.0.3')
+    const answered = new Promise<boolean>(done => quiet.once('data', () => done(true)).once('close', () => done(false)))
+    quiet.write(query)
+    expect(await answered).toBe(true)
+    for (const socket of opened) socket.destroy()
   })
 
   test('a client that reads nothing is cut off', async () => {

@@ -47,7 +47,7 @@ export class NameServer {
     this.#thread = thread
     thread.onmessage = ({ data }: MessageEvent<FromServer>) => {
       if (data.kind === 'listening' || data.kind === 'refused') found.resolve(data)
-      else this.#hear(data)
+      else this.#hear(data, thread)
     }
     thread.onerror = event => {
       event.preventDefault()
@@ -135,20 +135,22 @@ export class NameServer {
     this.#thread?.postMessage(message)
   }
 
-  #hear(message: FromServer): void {
+  #hear(message: FromServer, from: Worker): void {
     if (message.kind === 'counted') this.around.counted(message.counts)
     else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
-    else if (message.kind === 'asks') void this.#answer(message.id, message.question)
+    else if (message.kind === 'asks') void this.#answer(message.id, message.question, from)
     else if (message.kind === 'transferred') this.around.transferred?.(message.transfer)
     else if (message.kind === 'unfit')
       this.around.log.error({ zone: message.name, reason: message.reason }, 'a zone cannot be served')
   }
 
-  async #answer(id: number, question: HubQuestion): Promise<void> {
+  async #answer(id: number, question: HubQuestion, to: Worker): Promise<void> {
+    // The thread that comes after one that died numbers its questions anew.
+    const post = (answer: unknown) => to === this.#thread && this.#post({ kind: 'answer', id, answer })
     try {
-      this.#post({ kind: 'answer', id, answer: await this.around.answer?.(question) })
+      post(await this.around.answer?.(question))
     } catch (error) {
-      this.#post({ kind: 'answer', id, answer: undefined })
+      post(undefined)
       this.around.log.warn({ err: error, zone: question.zone }, 'a question of the name server could not be answered')
     }
   }

@@ -3,6 +3,7 @@ import { framed } from '../../../core/dns/tcp-frame'
 import type { Answerer } from './answerer'
 import { countUp, type Counted } from './counted'
 import type { Later } from './keyed-answers'
+import { networkOf } from './rate-limit'
 
 /** Connections that are open at once. */
 const CONNECTIONS_MAX = 100
@@ -16,11 +17,13 @@ const WRITE_OCTETS = 64 * 1024
 
 /** Octets of queries that may wait behind an answer that takes its time. */
 const WAITING_MAX = 128 * 1024
-/** Milliseconds after which a client that reads nothing of such an answer is cut off, and those that one answer may take. */
+/** Milliseconds in which a client has to take a message of such an answer, or is cut off, and those that all of the answer may take. */
 const STALL_MS = 10_000
 const LATER_MS = 15 * 60_000
 
 interface Connection {
+  /** Whose it is, as far as connections are counted. */
+  network: number | string
   /** Queries that are not whole yet, or not answered. */
   read: Uint8Array
   /** Answers that the system did not take yet. */
@@ -43,7 +46,7 @@ export function openTcp(
   port: number,
   { answerer, counted, stallMs = STALL_MS }: { answerer: Answerer<Later>; counted: Counted; stallMs?: number },
 ): TcpPort {
-  // In the order of their last queries: whoever was quiet the longest goes when there are too many.
+  // In the order of their last queries.
   const open = new Set<Socket<Connection>>()
   const isHeard = (socket: Socket<Connection>) => {
     open.delete(socket)
@@ -101,18 +104,24 @@ export function openTcp(
         data.unsent = joined(data.unsent, framed(message))
         write(socket)
         isHeard(socket)
+        const takenBy = Math.min(until, performance.now() + stallMs)
         while (data.unsent.length > 0 && !data.closed) {
-          if (performance.now() < until && (await hasMoved(data, stallMs))) continue
+          if (await hasMoved(data, takenBy - performance.now())) continue
           countUp(counted.transfers, 'stalled')
           socket.terminate()
           return
         }
       }
+    } catch {
+      // What was sent is no whole answer, and the client sees by the end of the connection that it is none.
+      countUp(counted.transfers, 'failed')
+      socket.terminate()
     } finally {
       data.busy = false
     }
+    if (data.closed) return
     socket.timeout(IDLE_SECONDS)
-    if (!data.closed) take(socket)
+    take(socket)
   }
 
   const listener = Bun.listen<Connection>({
@@ -121,14 +130,14 @@ export function openTcp(
     data: undefined as never,
     socket: {
       open(socket) {
-        socket.data = { read: NOTHING, unsent: NOTHING, busy: false, closed: false, moved() {} }
+        const network = networkOf(socket.remoteAddress) ?? socket.remoteAddress
+        socket.data = { network, read: NOTHING, unsent: NOTHING, busy: false, closed: false, moved() {} }
         socket.timeout(IDLE_SECONDS)
-        if (open.size >= CONNECTIONS_MAX) {
-          const [quiet] = open
-          open.delete(quiet!)
-          quiet!.terminate()
-        }
         open.add(socket)
+        if (open.size <= CONNECTIONS_MAX) return
+        const quiet = leastMissed(open)
+        open.delete(quiet)
+        quiet.terminate()
       },
       data(socket, octets) {
         const { data } = socket
@@ -162,6 +171,17 @@ export function openTcp(
 }
 
 const NOTHING = new Uint8Array()
+
+/**
+ * The connection that goes when there are too many: of the network that has the most the one that was quiet the longest, so that whoever
+ * opens many pushes out none but his own.
+ */
+function leastMissed(open: ReadonlySet<Socket<Connection>>): Socket<Connection> {
+  const counts = new Map<number | string, number>()
+  for (const { data } of open) counts.set(data.network, (counts.get(data.network) ?? 0) + 1)
+  const most = Math.max(...counts.values())
+  return [...open].find(({ data }) => counts.get(data.network) === most)!
+}
 
 /** @returns false when the connection was ended, since its client does not read */
 function send(socket: Socket<Connection>, answers: Uint8Array[]): boolean {

@@ -68,16 +68,23 @@ const deltas: Delta[] = [
 const asked: HubQuestion[] = []
 // What the server has where a zone is also kept, under a name that a key of the hub has too.
 const theirs: TsigKey = { ...key, secret: Uint8Array.from({ length: 32 }, () => 7) }
+/** Questions that wait for their answers, while there is a list of them. */
+let held: PromiseWithResolvers<Delta[] | null>[] | null = null
 const transferred: Transferred[] = []
+let empties = 0
 const counts: Counts[] = []
 const server = new NameServer(wish, {
   entry: resolve('src/bin/name-server.ts'),
   clock: systemClock,
   log: openLog('silent'),
   counted: one => counts.push(one),
-  empty() {},
+  empty: () => empties++,
   async answer(question) {
     asked.push(question)
+    if (held && question.kind === 'deltas') {
+      held.push(Promise.withResolvers())
+      return await held.at(-1)!.promise
+    }
     if (question.kind === 'deltas') return question.from === 5 ? deltas : null
     if (question.kind === 'notify_keys')
       return question.zone === 'elsewhere.test.' ? [theirs].filter(one => one.name === question.key) : []
@@ -447,16 +454,17 @@ describe('NOTIFY', () => {
   })
 
   test('with a wrong signature causes nothing', async () => {
-    const before = asked.length
-    const { answer } = (await signedUdp(notify('elsewhere.test.'), { ...key, secret: new Uint8Array(32) }))!
+    const { answer } = (await signedUdp(notify('forged.test.'), { ...key, secret: new Uint8Array(32) }))!
     expect(answer).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
-    expect(asked.slice(before)).toEqual([{ kind: 'notify_keys', zone: 'elsewhere.test.', key: key.name }])
+    expect(asked.filter(one => one.zone === 'forged.test.')).toEqual([
+      { kind: 'notify_keys', zone: 'forged.test.', key: key.name },
+    ])
   })
 
   test('is signed with the key of the server where the zone is also kept, which opens nothing', async () => {
     const told = (await signedUdp(notify('elsewhere.test.'), theirs))!
     expect(told).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
-    expect(asked.at(-1)).toEqual({ kind: 'notified', zone: 'elsewhere.test.' })
+    expect(asked).toContainEqual({ kind: 'notified', zone: 'elsewhere.test.' })
     const asks = (await signedUdp(query('z.test.', 'SOA'), theirs))!
     expect(asks.answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
   })
@@ -492,11 +500,12 @@ describe('NOTIFY', () => {
     ])
   })
 
-  test('by the hundred is dropped', async () => {
-    const before = asked.length
-    const answers = await Promise.all(Array.from({ length: 60 }, () => udp(encodeMessage(notify('elsewhere.test.')))))
+  test('by the hundred is dropped, and what is taken of it is one question and one more', async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => udp(encodeMessage(notify('Much.test.')))))
     expect(answers.filter(one => one === null).length).toBeGreaterThan(10)
-    expect(asked.length - before).toBeLessThan(50)
+    const told = () => asked.filter(one => one.zone === 'much.test.').length
+    for (let tries = 0; tries < 100 && told() < 2; tries++) await Bun.sleep(50)
+    expect(told()).toBe(2)
   })
 })
 
@@ -508,6 +517,30 @@ test('what came of transfers and NOTIFY is counted', async () => {
   for (const kind of ['taken', 'refused', 'dropped']) expect([kind, told('notifies', kind)]).not.toEqual([kind, 0])
 })
 
+test('what a thread that died has asked is not answered to the next', async () => {
+  held = []
+  const asking = (from: number) => transfer('z.test.', 'IXFR', key, from)
+  const first = asking(5)
+  for (let tries = 0; tries < 200 && held.length < 1; tries++) await Bun.sleep(10)
+  const before = empties
+  // Not absolute, which the thread does not expect.
+  server.remove('relative')
+  await first
+  for (let tries = 0; tries < 200 && empties === before; tries++) await Bun.sleep(50)
+  server.grant(rights)
+  await server.put({ ...zone, owner: 'us' })
+  server.complete()
+  await server.settled()
+  const second = asking(6)
+  for (let tries = 0; tries < 200 && held.length < 2; tries++) await Bun.sleep(10)
+  held[0]!.resolve(deltas)
+  await server.settled()
+  held[1]!.resolve(null)
+  const { records } = await second
+  held = null
+  expect(records).toHaveLength(6)
+}, 30_000)
+
 test('transfers wait for their turn, and for no longer than they may', async () => {
   const figures: { transfers: Record<string, number> } = { transfers: {} }
   const index = ZoneIndex.of({ ...zone, owner: 'us' })
@@ -516,9 +549,9 @@ test('transfers wait for their turn, and for no longer than they may', async () 
     counted: figures,
     now,
     done() {},
-    limits: { atOnce: 2, perAddress: 1, waitMs: 50 },
+    limits: { atOnce: 2, perAddress: 1, perOwner: 1, waiting: 1, waitMs: 50 },
   })
-  const begin = (peer: string) =>
+  const begin = (peer: string, owner: string) =>
     transfers.messages({
       zone: () => index,
       zones: new ZoneSet(),
@@ -529,16 +562,25 @@ test('transfers wait for their turn, and for no longer than they may', async () 
       mac: new Uint8Array(32),
       from: null,
       peer,
+      owner,
       bare: () => new Uint8Array(3),
     })
-  const [one, two] = [begin('a'), begin('b')]
+  const [one, two] = [begin('a', 'us'), begin('b', 'them')]
   expect((await one.next()).value!.length).toBeGreaterThan(100)
   expect((await two.next()).value!.length).toBeGreaterThan(100)
-  expect(await begin('c').next()).toMatchObject({ value: { length: 3 } })
-  const waiting = begin('a').next()
+  expect(await begin('c', 'others').next()).toMatchObject({ value: { length: 3 } })
+  await two.return()
+  for (const [peer, owner] of [
+    ['a', 'others'],
+    ['c', 'us'],
+  ])
+    expect(await begin(peer!, owner!).next()).toMatchObject({ value: { length: 3 } })
+  const waiting = begin('a', 'us').next()
+  // One that waits is enough.
+  expect(await begin('a', 'us').next()).toMatchObject({ value: { length: 3 } })
   await one.return()
   expect((await waiting).value!.length).toBeGreaterThan(100)
-  expect(figures.transfers).toEqual({ refused: 1, cut_off: 1 })
+  expect(figures.transfers).toEqual({ refused: 4, cut_off: 2 })
 })
 
 test('keys are found whatever the case of their name, and open zones of their owner alone', () => {

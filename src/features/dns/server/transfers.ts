@@ -27,6 +27,8 @@ export interface TransferAsked {
   from: number | null
   /** The address it goes to. */
   peer: string
+  /** Whose zone it is. */
+  owner: string
   /** A signed answer with nothing but this code. */
   bare(rcode: 'REFUSED' | 'SERVFAIL'): Uint8Array
 }
@@ -35,13 +37,16 @@ export interface TransferAsked {
 export interface TransferLimits {
   /** Transfers under way at once; others wait. */
   atOnce: number
-  /** Of these for one address. */
+  /** Of these for one address, and of the zones of one owner: nobody keeps all others waiting by reading slowly. */
   perAddress: number
+  perOwner: number
+  /** That wait at once. */
+  waiting: number
   /** Milliseconds that one waits for its turn. */
   waitMs: number
 }
 
-export const transferLimits: TransferLimits = { atOnce: 10, perAddress: 5, waitMs: 30_000 }
+export const transferLimits: TransferLimits = { atOnce: 10, perAddress: 5, perOwner: 7, waiting: 500, waitMs: 30_000 }
 
 // Compression pointers reach no further, and what is signed in one step keeps others waiting for no longer than some milliseconds.
 const MESSAGE_AIM = 0x4000
@@ -50,8 +55,8 @@ const DELTA_RECORDS_MAX = 10_000
 
 /** Sends whole zones (AXFR, RFC 5936) and what changed in them (IXFR, RFC 1995), in turns with everything else that is asked. */
 export class Transfers {
-  #underWay: string[] = []
-  #waiting: (() => void)[] = []
+  #underWay: Pick<TransferAsked, 'peer' | 'owner'>[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(
     private readonly around: {
@@ -67,7 +72,7 @@ export class Transfers {
   /** The messages of one transfer, signed. */
   async *messages(asked: TransferAsked): AsyncGenerator<Uint8Array, void> {
     const { transfers } = this.around.counted
-    if (!(await this.#turn(asked.peer))) {
+    if (!(await this.#turn(asked))) {
       countUp(transfers, 'refused')
       yield asked.bare('REFUSED')
       return
@@ -94,26 +99,36 @@ export class Transfers {
       this.around.done({ zone: question.name, hidden, key: key.name, peer, serial, how })
     } finally {
       countUp(this.around.counted.transfers, how)
-      this.#underWay.splice(this.#underWay.indexOf(asked.peer), 1)
-      for (const look of this.#waiting.splice(0)) look()
+      this.#underWay.splice(this.#underWay.indexOf(asked), 1)
+      for (const look of this.#waiting) look()
     }
   }
 
-  /** Waits until there is room for one more to this address, and takes it. @returns false when that takes too long */
-  async #turn(peer: string): Promise<boolean> {
-    const { atOnce, perAddress, waitMs } = { ...transferLimits, ...this.around.limits }
-    const hasRoom = () => this.#underWay.length < atOnce && this.#underWay.filter(one => one === peer).length < perAddress
-    const late = Promise.withResolvers<'late'>()
-    const timer = setTimeout(() => late.resolve('late'), waitMs)
+  /** Waits until there is room for one more like this, and takes it. @returns false when that takes too long, or too many wait */
+  async #turn(asked: TransferAsked): Promise<boolean> {
+    const { atOnce, perAddress, perOwner, waiting, waitMs } = { ...transferLimits, ...this.around.limits }
+    const alike = (of: 'peer' | 'owner') => this.#underWay.filter(one => one[of] === asked[of]).length
+    const hasRoom = () => this.#underWay.length < atOnce && alike('peer') < perAddress && alike('owner') < perOwner
+    if (!hasRoom() && this.#waiting.size >= waiting) return false
+    let look = () => {}
+    let isLate = false
+    const late = () => {
+      isLate = true
+      look()
+    }
+    const timer = setTimeout(late, waitMs)
+    const wake = () => look()
     try {
       while (!hasRoom()) {
-        const ended = new Promise<'look'>(resolve => this.#waiting.push(() => resolve('look')))
-        if ((await Promise.race([ended, late.promise])) === 'late') return false
+        this.#waiting.add(wake)
+        await new Promise<void>(resolve => (look = resolve))
+        if (isLate) return false
       }
-      this.#underWay.push(peer)
+      this.#underWay.push(asked)
       return true
     } finally {
       clearTimeout(timer)
+      this.#waiting.delete(wake)
     }
   }
 
