@@ -230,7 +230,7 @@ describe('a provider that cannot be read', () => {
   test('keeps the last state, is asked later and later, and is stale after a while', async () => {
     const w = await world()
     const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
-    double.trouble = () => ({ status: 500 })
+    double.trouble = () => ({ status: 503, headers: { 'retry-after': '1' } })
     expect((await kept.refresh()).error.code).toBe('provider_failed')
     expect(await kept.shown()).toMatchObject({ synced: true, sync: { state: 'synced', targets: [{ stale: false }] } })
     const asked = double.asked.length
@@ -250,6 +250,37 @@ describe('a provider that cannot be read', () => {
     expect((await kept.shown()).sync.targets[0]).toMatchObject({ stale: false, error: null })
   })
 
+  test('but answers that the zone is gone, or that it refuses, is in error until it is read again', async () => {
+    const w = await world()
+    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const zone = double.zones.get('example.com.')!
+    const states = async () => {
+      const { synced, sync } = await kept.shown()
+      return [synced, sync.state, sync.targets[0].stale, sync.targets[0].error?.code ?? null]
+    }
+    const [before] = await kept.records()
+    for (const [trouble, code] of [
+      [() => double.zones.delete('example.com.'), 'zone_not_found'],
+      [() => (double.trouble = () => ({ status: 401 })), 'unauthorized'],
+      [() => (double.trouble = () => ({ status: 500 })), 'refused'],
+    ] as const) {
+      trouble()
+      await kept.refresh()
+      expect(await states()).toEqual([false, 'error', false, code])
+      expect((await kept.records())[0]).toMatchObject({ synced: true, sync: { state: before.sync.state } })
+      // No answer at all tells nothing better.
+      double.trouble = () => ({ status: 429 })
+      await kept.refresh()
+      expect(await states()).toEqual([false, 'error', false, 'throttled'])
+      double.trouble = () => null
+      double.zones.set('example.com.', zone)
+      await w.pass(60 * minute)
+      await readDueTargets(w.hub)
+      await w.settle()
+      expect(await states()).toEqual([true, 'synced', false, null])
+    }
+  })
+
   test('or answers with half or nothing of the zone is not believed', async () => {
     const w = await world()
     const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
@@ -259,7 +290,11 @@ describe('a provider that cannot be read', () => {
     const refused = await kept.refresh()
     expect(refused.error).toMatchObject({ code: 'provider_failed' })
     expect(refused.error.detail).toContain('less than half')
-    expect(await kept.shown()).toMatchObject({ synced: true, sync: { targets: [{ error: { code: 'incomplete' } }] } })
+    expect(await kept.shown()).toMatchObject({
+      synced: false,
+      sync: { state: 'error', targets: [{ state: 'error', stale: false, error: { code: 'incomplete' } }] },
+    })
+    expect((await kept.records('?synced=true')).length).toBe(10)
     double.put('example.com.', 'example.com.', 'NS', 300, null)
     expect((await kept.refresh()).error.detail).toContain('no NS')
     expect(await w.happened()).toEqual([])

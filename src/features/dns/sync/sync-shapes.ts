@@ -63,9 +63,15 @@ export const ZoneTarget = Shape(
   {
     id: Type.String({ description: 'Identifier.' }),
     provider_id: Type.String({ description: 'The provider.' }),
-    state: { ...State, description: `How the zone stands there: the worst of its rrsets. ${State.description}` },
+    state: {
+      ...State,
+      description:
+        'How the zone stands there: the worst of its rrsets, and `error` as well while the zone is gone there, the provider refuses to show it ' +
+        `or what it shows is not believed. ${State.description}`,
+    },
     stale: Type.Boolean({
-      description: 'True when it could not be read for twice the time between readings: `state` is that of the last one.',
+      description:
+        'True when it could not be read for twice the time between readings. Of one that does not answer `state` is that of the last reading.',
     }),
     checked_at: MaybeInstant({ description: 'When it was last read; null before the first time.' }),
     last_sync_at: MaybeInstant({ description: 'When all that was to be brought there last was; null before the first time.' }),

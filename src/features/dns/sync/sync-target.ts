@@ -2,7 +2,7 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { ProviderError, type Snapshot } from '../providers/provider'
+import { ProviderError, type ProviderFailure, type Snapshot } from '../providers/provider'
 import { dnsZones } from '../tables'
 import { rrsetKey } from '../zone-rows'
 import { applyOps, mayHaveHappened, type Brought } from './apply-ops'
@@ -146,7 +146,13 @@ const shortestPauseMs = 60_000
 const longestPauseMs = 3_600_000
 const pauseMs = (failures: number): number => Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs)
 
-/** The target could not be asked, or is not believed: what is known of it stays, and it is asked again later and later. */
+// Whoever did not answer most likely serves the zone as before; every other failure is an answer, and the zone is not known to be served.
+const unanswered: readonly ProviderFailure[] = ['unreachable', 'timeout', 'throttled']
+
+/**
+ * The target could not be asked, or is not believed: what is known of its rrsets stays, and it is asked again later and later. Where that was
+ * its answer, it is in error until it is read in full.
+ */
 async function failed(
   hub: Hub,
   claimed: Claimed,
@@ -158,6 +164,7 @@ async function failed(
     const { failuresInARow } = await holdClaim(tx, claimed, now)
     await free(tx, claimed.claim, claimed.target.id, {
       error: { code: failure, detail: message.slice(0, 500) },
+      ...(!unanswered.includes(failure) && { state: 'error', remoteSerial: null }),
       failuresInARow: failuresInARow + 1,
       isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
       nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),

@@ -58,7 +58,7 @@ export const dnsZoneTargets = table(
     // The provider's own id of the zone; null where it knows zones by name, and before the zone was found.
     remoteRef: text('remote_ref'),
     enabled: flag('enabled').notNull(),
-    // The worst of its rrsets.
+    // The worst of its rrsets; `error` also when the last answer was none that tells how they are.
     state: text('state', { enum: [...syncStates] }).notNull(),
     // Null before the first reading that was believed.
     lastReadAt: time('last_read_at'),
