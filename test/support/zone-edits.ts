@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { textOf } from '../../src/core/dns/rdata'
-import { readWholeZone } from '../../src/features/dns/publish'
+import { readWholeZone } from '../../src/features/dns/whole-zone'
 import type { Answer, Caller, World } from './world'
 
 /** An edit of a zone as a caller would make it; one that is refused changes nothing. */

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { readJson, unstorable } from '../../access/request-body'
 import { invalid } from '../../core/problem'
 import { Shape } from '../../core/shapes'
+import { othersTurn } from '../../core/turns'
 import { fieldProblems } from '../../core/validate'
 import { exportedZone } from './zone-export'
 import { mostRecordsRead } from './imported-zone'
@@ -57,7 +58,7 @@ export async function readDocument(bytes: Uint8Array, zone: ZoneRow): Promise<Zo
       wantedOf(one, at + place, named[at + place]!, zone, ttl ?? zone.defaultTtl),
     )
     for (const one of some) rrsets.set(rrsetKey(one), one)
-    await Bun.sleep(0)
+    await othersTurn()
   }
   const members = {
     ...(serial !== undefined && { serial }),

@@ -8,6 +8,7 @@ import { EgressRefused, networkPolicy, type VettedHost } from '../../core/net/eg
 import { egressOf } from '../../core/net/hub-egress'
 import { requireMatch } from '../../core/if-match'
 import { invalid, type FieldProblem } from '../../core/problem'
+import { othersTurn } from '../../core/turns'
 import { ImportedZone, mostRecordsRead } from './imported-zone'
 import { openProvider } from './open-provider'
 import { providerOf, refuseBuiltin } from './provider-accounts'
@@ -132,7 +133,7 @@ async function taken(read: ImportedZone, rrsets: readonly ProviderRrset[]): Prom
     const pointer = pointerTo(name, type)
     for (const rdata of values) {
       problems.push(...problemsOf(pointer, () => read.take({ name: absoluteOf(name, read.zoneName), type, ttl, rdata }, pointer)))
-      if (++count % recordsAtOnce === 0) await Bun.sleep(0)
+      if (++count % recordsAtOnce === 0) await othersTurn()
     }
     const rrset = read.rrsets.get(rrsetKey({ name, type }))
     if (rrset && options) rrset.options = optionsOf(options)

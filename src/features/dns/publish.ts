@@ -1,6 +1,7 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, type Column, type GetColumnData } from 'drizzle-orm'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
+import { othersTurn } from '../../core/turns'
 import { soaMembers, soaRdataOf } from './soa-members'
 import { aliasAddressesOf } from './aliases/expand'
 import { dnsRecords, dnsRrsetChanges, dnsRrsets, dnsZoneChanges, dnsZones } from './tables'
@@ -131,12 +132,6 @@ export const readPublishedZone = (read: Reader, zoneId: string): Promise<Publish
     ].filter(one => one.rdata.length > 0)
   })
 
-/** A zone with all its records, whether it is served or not, read as of one version; null when it is gone. */
-export async function readWholeZone(read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> {
-  const found = await readUnchanged(read, zoneId, readRrsets)
-  return found && (found.isOfOneVersion ? found : await readInOne(read, zoneId))
-}
-
 type Zone = typeof dnsZones.$inferSelect
 type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
 
@@ -157,39 +152,15 @@ async function readUnchanged(
   read: Reader,
   zoneId: string,
   rrsetsOf: RrsetsOf,
-): Promise<{ zone: Zone; published: PublishedZone; isOfOneVersion: boolean } | null> {
+): Promise<{ zone: Zone; published: PublishedZone } | null> {
   for (let tries = 1; ; tries++) {
     const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (!zone) return null
     const rrsets = await rrsetsOf(read, zone)
     // Every change moves the version, so the same one before and after means that none came between.
     const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
-    const isOfOneVersion = again?.version === zone.version
-    if (isOfOneVersion || tries === mostTries) return { zone, published: published(zone, rrsets), isOfOneVersion }
+    if (again?.version === zone.version || tries === mostTries) return { zone, published: published(zone, rrsets) }
   }
-}
-
-/** All of a zone by one statement, which sees one version, and has the zone beside each record. */
-async function readInOne(read: Reader, zoneId: string): Promise<{ zone: Zone; published: PublishedZone } | null> {
-  const rows = await read
-    .select({
-      zone: dnsZones,
-      rrsetId: dnsRecords.rrsetId,
-      name: dnsRecords.name,
-      type: dnsRecords.type,
-      ttl: dnsRrsets.ttl,
-      rdata: dnsRecords.rdata,
-    })
-    .from(dnsZones)
-    .innerJoin(dnsRecords, eq(dnsRecords.zoneId, dnsZones.id))
-    .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
-    .where(eq(dnsZones.id, zoneId))
-    .orderBy(asc(dnsRecords.id))
-  const zone = rows[0]?.zone
-  if (!zone) return null
-  const found = new Map<string, PublishedRrset>()
-  gather(found, rows, zone)
-  return { zone, published: published(zone, [...found.values()]) }
 }
 
 const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
@@ -203,46 +174,62 @@ const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
 
 const soaRdata = (zone: Zone): Uint8Array => soaRdataOf(soaMembers(zone), zone.serial)
 
-const recordsAtOnce = 5000
-
 async function readRrsets(read: Reader, zone: { id: string; name: string }): Promise<PublishedRrset[]> {
   const found = new Map<string, PublishedRrset>()
+  for await (const rows of recordPages(read, zone.id, servedColumns)) {
+    for (const { rrsetId, name, type, ttl, rdata } of rows) {
+      const rrset = found.get(rrsetId)
+      if (rrset) rrset.rdata.push(rdata)
+      else found.set(rrsetId, { name: absoluteOf(name, zone.name), type, ttl, rdata: [rdata] })
+    }
+  }
+  return [...found.values()]
+}
+
+const servedColumns = {
+  id: dnsRecords.id,
+  rrsetId: dnsRecords.rrsetId,
+  name: dnsRecords.name,
+  type: dnsRecords.type,
+  ttl: dnsRrsets.ttl,
+  rdata: dnsRecords.rdata,
+}
+/** Columns of a record with those that people keep of its rrset. */
+export const wholeColumns = {
+  ...servedColumns,
+  options: dnsRrsets.options,
+  comment: dnsRrsets.comment,
+  locked: dnsRrsets.locked,
+  tags: dnsRrsets.tags,
+  expiresAt: dnsRrsets.expiresAt,
+}
+
+// Read in some milliseconds.
+const recordsAtOnce = 1000
+
+/**
+ * The records of a zone in the order of their ids, page by page: between pages others have their turn, who may change the zone.
+ * @param last where to end: whoever changes all of it again and again would have a reader never end
+ */
+export async function* recordPages<C extends typeof servedColumns>(
+  read: Reader,
+  zoneId: string,
+  columns: C,
+  last?: string,
+): AsyncGenerator<{ [K in keyof C]: C[K] extends Column ? GetColumnData<C[K]> : never }[]> {
   for (let after = ''; ;) {
     const rows = await read
-      .select({
-        id: dnsRecords.id,
-        rrsetId: dnsRecords.rrsetId,
-        name: dnsRecords.name,
-        type: dnsRecords.type,
-        ttl: dnsRrsets.ttl,
-        rdata: dnsRecords.rdata,
-      })
+      .select(columns as typeof servedColumns)
       .from(dnsRecords)
       .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
-      .where(and(eq(dnsRecords.zoneId, zone.id), gt(dnsRecords.id, after)))
+      .where(
+        and(eq(dnsRecords.zoneId, zoneId), gt(dnsRecords.id, after), last === undefined ? undefined : lte(dnsRecords.id, last)),
+      )
       .orderBy(asc(dnsRecords.id))
       .limit(recordsAtOnce)
-    gather(found, rows, zone)
-    if (rows.length < recordsAtOnce) return [...found.values()]
-    // Others have their turn while a long zone is read.
-    await new Promise(resolve => setImmediate(resolve))
+    yield rows as never
+    if (rows.length < recordsAtOnce) return
+    await othersTurn()
     after = rows.at(-1)!.id
-  }
-}
-
-interface RecordRead {
-  rrsetId: string
-  name: string
-  type: string
-  ttl: number
-  rdata: Uint8Array
-}
-
-/** Adds records to the rrsets that they are of. */
-function gather(found: Map<string, PublishedRrset>, rows: readonly RecordRead[], zone: { name: string }): void {
-  for (const { rrsetId, name, type, ttl, rdata } of rows) {
-    const rrset = found.get(rrsetId)
-    if (rrset) rrset.rdata.push(rdata)
-    else found.set(rrsetId, { name: absoluteOf(name, zone.name), type, ttl, rdata: [rdata] })
   }
 }

@@ -148,11 +148,12 @@ export const dnsRoutes = area('dns', 'DNS', [
     operationId: 'exportZone',
     summary: 'Export a zone',
     description:
-      'The whole zone as of one serial: as a zone file (`bind`, RFC 1035 section 5) with its SOA, or as JSON whose `rrsets` can be put ' +
-      'back as they are.',
+      'The whole zone as of one version: as a zone file (`bind`, RFC 1035 section 5) with its SOA, or as JSON whose `rrsets` can be put ' +
+      'back as they are. `version` gives it as it was then, for as long as the history is kept; only `default_ttl` has none, and is ' +
+      'that of now.',
     query: ExportQuery,
     streams: exportExamples,
-    run: (ctx, { params, query }) => exportZone(ctx, params.id!, query.format ?? 'bind'),
+    run: (ctx, { params, query }) => exportZone(ctx, params.id!, query),
   }),
   route({
     method: 'GET',

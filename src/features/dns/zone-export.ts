@@ -1,19 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import { asc, eq } from 'drizzle-orm'
 import { Streamed } from '../../access/streamed'
 import type { Ctx } from '../../core/ctx'
 import { canonicalKey } from '../../core/dns/name'
 import { textOf } from '../../core/dns/rdata'
 import type { ZoneRecord } from '../../core/dns/zone-file'
-import { writeZoneFile } from '../../core/dns/zone-file-write'
+import { zoneFileSteps } from '../../core/dns/zone-file-write'
 import { notFound } from '../../core/problem'
 import { Shape, Words } from '../../core/shapes'
-import { readWholeZone, type PublishedZone } from './publish'
+import { piecesInTurns, sorting } from '../../core/turns'
+import type { PublishedZone } from './publish'
 import { noMembers, shownMembers } from './rrset-members'
-import { dnsRrsets } from './tables'
-import { zoneShown } from './views'
-import { rrsetKey, type ZoneRow } from './zone-rows'
-import { withinZone } from './zone-names'
+import { readWholeZone, type WholeRrset, type WholeZone } from './whole-zone'
 import { zoneExample, type ZoneView } from './zone-shapes'
 import { zoneOf } from './zones'
 
@@ -22,8 +19,13 @@ const formats = {
   json: 'application/json',
 } as const
 
+type Format = keyof typeof formats
+
 export const ExportQuery = Shape({
   format: Type.Optional(Words(['bind', 'json'], { default: 'bind', description: 'A zone file, or JSON.' })),
+  version: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'The version of the zone, as its history has them; as it is now when absent.' }),
+  ),
 })
 
 /** An export in JSON. */
@@ -42,16 +44,21 @@ export const exportExamples: Record<string, string> = {
   [formats.json]: JSON.stringify(exportedZone),
 }
 
-/** @throws Problem 404 */
-export async function exportZone(ctx: Ctx, id: string, format: keyof typeof formats): Promise<Streamed> {
+/**
+ * A zone as of one version, written while it is sent.
+ * @param asked `version` is the latest when absent
+ * @throws Problem 404, also for a version that is not known
+ */
+export async function exportZone(ctx: Ctx, id: string, asked: { format?: Format; version?: number }): Promise<Streamed> {
   await zoneOf(ctx.hub.read, ctx, id)
-  const whole = await readWholeZone(ctx.hub.read, id)
+  const whole = await readWholeZone(ctx.hub.read, id, asked.version)
   if (!whole) throw notFound('zone')
+  const { format = 'bind', version } = asked
   const { zone, published } = whole
-  const text = format === 'bind' ? writeZoneFile(recordsOf(published), published.name) : await jsonText(ctx, zone, published)
+  const steps = format === 'bind' ? zoneFileSteps(recordsOf(published), published.name) : jsonSteps(whole)
   // A slash is in the names of zones that divide a network.
-  const fileName = `${zone.name.replaceAll('/', '-')}.${format === 'bind' ? 'zone' : 'json'}`
-  return new Streamed(formats[format], fileName, inPieces(text))
+  const name = `${zone.name.replaceAll('/', '-')}${version === undefined ? '' : `-${version}`}`
+  return new Streamed(formats[format], `${name}.${format === 'bind' ? 'zone' : 'json'}`, piecesInTurns(steps))
 }
 
 function* recordsOf(zone: PublishedZone): Generator<ZoneRecord> {
@@ -59,28 +66,30 @@ function* recordsOf(zone: PublishedZone): Generator<ZoneRecord> {
   for (const { name, type, ttl, rdata } of zone.rrsets) for (const one of rdata) yield { name, type, ttl, rdata: one }
 }
 
-async function jsonText(ctx: Ctx, zone: ZoneRow, published: PublishedZone): Promise<string> {
-  const rows = await ctx.hub.read.select().from(dnsRrsets).where(eq(dnsRrsets.zoneId, zone.id)).orderBy(asc(dnsRrsets.name))
-  const kept = new Map(rows.map(row => [rrsetKey(row), row]))
-  const rrsets = published.rrsets
-    .map(one => ({ ...one, key: `${canonicalKey(one.name)}\0${one.type}` }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ name: fqdn, type, ttl, rdata }) => {
-      const own = withinZone(fqdn, zone.name)!
-      const records = rdata.map(one => ({ content: textOf(type, one) }))
-      const row = kept.get(rrsetKey({ name: own, type }))
-      return { name: own, type, ttl, options: row?.options ?? null, ...shownMembers(row ?? noMembers), records }
-    })
-  return `${JSON.stringify({ ...zoneTold(zoneShown(zone, [], { synced: true, sync: { state: 'synced', targets: [] }, blocked: null })), rrsets }, null, 2)}\n`
+/** JSON with each rrset on a line of its own. */
+function* jsonSteps({ zone, soa, published }: WholeZone): Generator<string | void> {
+  const keyed: { key: string; rrset: WholeRrset }[] = []
+  for (const rrset of published.rrsets) {
+    keyed.push({ key: `${canonicalKey(rrset.name)}\0${rrset.type}`, rrset })
+    yield
+  }
+  const sorted = yield* sorting(keyed, (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -1 : 1))
+  const told = zoneTold({ name: zone.name, serial: published.serial, default_ttl: zone.defaultTtl, soa })
+  yield `${JSON.stringify(told, null, 2).slice(0, -2)},\n  "rrsets": [`
+  for (const [place, { rrset }] of sorted.entries()) yield `${place === 0 ? '' : ','}\n    ${JSON.stringify(rrsetTold(rrset))}`
+  yield '\n  ]\n}\n'
 }
+
+const rrsetTold = ({ own, type, ttl, options, rdata, ...members }: WholeRrset) => ({
+  name: own,
+  type,
+  ttl,
+  options,
+  ...shownMembers(members),
+  records: rdata.map(one => ({ content: textOf(type, one) })),
+})
 
 /** What an export tells of the zone itself. */
 function zoneTold({ name, serial, default_ttl, soa }: Pick<ZoneView, 'name' | 'serial' | 'default_ttl' | 'soa'>) {
   return { name, serial, default_ttl, soa }
-}
-
-const pieceLength = 64 * 1024
-
-async function* inPieces(text: string): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += pieceLength) yield text.slice(at, at + pieceLength)
 }

@@ -4,6 +4,7 @@ import { DnsFormatError } from '../../core/dns/format-error'
 import { readZoneFile, ZoneFileError } from '../../core/dns/zone-file'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { Shape } from '../../core/shapes'
+import { othersTurn } from '../../core/turns'
 import { readDocument, ZoneDocument } from './import-document'
 import { ImportedZone, mostRecordsRead } from './imported-zone'
 import type { ZoneImported } from './record-shapes'
@@ -76,7 +77,7 @@ async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
         const detail = `must be within the first ${mostRecordsRead} records of the file: import the others in a file of their own.`
         throw invalid([...problems, { pointer: lineOf(record.line), code: 'too_many', detail }])
       }
-      if (count % recordsAtOnce === 0) await Bun.sleep(0)
+      if (count % recordsAtOnce === 0) await othersTurn()
     }
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readZoneFile } from '../../core/dns/zone-file'
+import { inTurns } from '../../core/turns'
 import type { PublishedRrset, PublishedZone } from './publish'
-import { lintRules, lintZone } from './zone-lint'
+import { lintRules, lintSteps } from './zone-lint'
 
 const sound = '@ NS ns1\n@ NS ns2.example.net.\nns1 A 192.0.2.53\n'
 
@@ -15,7 +16,7 @@ function zoneOf(text: string): PublishedZone {
   return { id: 'zone_1', workspaceId: 'ws_1', name: 'example.com.', serial: 1, soa, rrsets: [...rrsets.values()] }
 }
 
-const found = (text: string) => lintZone(zoneOf(text)).map(one => `${one.rule} ${one.name} ${one.type}`)
+const found = async (text: string) => (await inTurns(lintSteps(zoneOf(text)))).map(one => `${one.rule} ${one.name} ${one.type}`)
 
 describe('lint finds', () => {
   const cases: [lines: string, ...findings: string[]][] = [
@@ -44,12 +45,12 @@ describe('lint finds', () => {
     ['@ MX 1 mail\nmail A 192.0.2.1', 'dmarc_missing @ MX'],
     ['@ MX 0 .'],
   ]
-  test.each(cases)('%p', (lines, ...findings) => {
-    expect(found(sound + lines)).toEqual(findings)
+  test.each(cases)('%p', async (lines, ...findings) => {
+    expect(await found(sound + lines)).toEqual(findings)
   })
 
-  test('a single name server', () => {
-    expect(found('@ NS ns1\nns1 A 192.0.2.53')).toEqual(['one_name_server @ NS'])
+  test('a single name server', async () => {
+    expect(await found('@ NS ns1\nns1 A 192.0.2.53')).toEqual(['one_name_server @ NS'])
   })
 
   test('each of its rules in some zone above', () => {

@@ -2,6 +2,7 @@ import { DnsFormatError } from '../../core/dns/format-error'
 import { isWithin, lowerName, parentName } from '../../core/dns/name'
 import { fieldsOf, textOf } from '../../core/dns/rdata'
 import { classOf, parseAddress } from '../../core/net/address'
+import { sorting } from '../../core/turns'
 import type { PublishedRrset, PublishedZone } from './publish'
 import { joinedText } from './record-values'
 import { isSpf, mostSpfLookups, spfLookups } from './spf'
@@ -36,25 +37,30 @@ export const lintRules = {
 } as const
 export type LintRule = keyof typeof lintRules
 
-/** What of a zone is most often a mistake, by name. Nothing outside of the zone is asked. */
-export function lintZone(zone: PublishedZone): LintFinding[] {
+/** What of a zone is most often a mistake, by name: found step by step, since zones are long. Nothing outside of the zone is asked. */
+export function* lintSteps(zone: PublishedZone): Generator<void, LintFinding[]> {
   const names = new Names(zone)
-  return zone.rrsets
-    .flatMap(rrset => [
-      ...ttlFindings(rrset),
-      ...referenceFindings(rrset, names),
-      ...addressFindings(rrset),
-      ...mailFindings(rrset, names),
-    ])
-    .map(({ rrset, rule, detail }) => ({
-      rule,
-      name: withinZone(rrset.name, zone.name.slice(0, -1))!,
-      type: rrset.type,
-      detail,
-      reference: lintRules[rule],
-    }))
-    .sort((a, b) => (a.name === b.name ? 0 : a.name < b.name ? -1 : 1))
+  for (const rrset of zone.rrsets) {
+    names.add(rrset)
+    yield
+  }
+  const found: LintFinding[] = []
+  for (const rrset of zone.rrsets) {
+    for (const { rule, detail } of findingsOf(rrset, names)) {
+      const name = withinZone(rrset.name, zone.name.slice(0, -1))!
+      found.push({ rule, name, type: rrset.type, detail, reference: lintRules[rule] })
+    }
+    yield
+  }
+  return yield* sorting(found, (a, b) => (a.name === b.name ? 0 : a.name < b.name ? -1 : 1))
 }
+
+const findingsOf = (rrset: PublishedRrset, names: Names): Found[] => [
+  ...ttlFindings(rrset),
+  ...referenceFindings(rrset, names),
+  ...addressFindings(rrset),
+  ...mailFindings(rrset, names),
+]
 
 interface Found {
   rrset: PublishedRrset
@@ -69,18 +75,18 @@ class Names {
   private readonly present = new Set<string>()
   private readonly targets = new Set<string>()
 
-  constructor(readonly zone: PublishedZone) {
-    for (const rrset of zone.rrsets) {
-      const there = this.types.get(rrset.name) ?? new Map<string, PublishedRrset>()
-      this.types.set(rrset.name, there.set(rrset.type, rrset))
-      if (rrset.type === 'NS') for (const target of targetsOf(rrset)) this.targets.add(target)
-      for (
-        let name: string | null = rrset.name;
-        name && !this.present.has(name) && isWithin(name, zone.name);
-        name = parentName(name)
-      )
-        this.present.add(name)
-    }
+  constructor(readonly zone: { name: string }) {}
+
+  add(rrset: PublishedRrset): void {
+    const there = this.types.get(rrset.name) ?? new Map<string, PublishedRrset>()
+    this.types.set(rrset.name, there.set(rrset.type, rrset))
+    if (rrset.type === 'NS') for (const target of targetsOf(rrset)) this.targets.add(target)
+    for (
+      let name: string | null = rrset.name;
+      name && !this.present.has(name) && isWithin(name, this.zone.name);
+      name = parentName(name)
+    )
+      this.present.add(name)
   }
 
   at(name: string, ...types: string[]): PublishedRrset | undefined {

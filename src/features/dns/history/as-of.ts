@@ -1,6 +1,7 @@
-import { and, asc, eq, gt, gte, inArray, isNotNull, lte, max, min, or } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull, lte, max, min, or, sql } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
 import { Problem } from '../../../core/problem'
+import { othersTurn } from '../../../core/turns'
 import { soaMembers, type SoaMembers } from '../soa-members'
 import { rrsetKey, type ZoneRow } from '../zone-rows'
 import { dnsChangesetRrsets, dnsChangesets, type KeptRrset } from './tables'
@@ -20,7 +21,8 @@ export interface ZoneThen {
   soa: SoaMembers
 }
 
-const rrsetsAtOnce = 500
+// Read in some milliseconds.
+const rrsetsAtOnce = 200
 
 /**
  * The names and types that changes touched after one version and up to another, by name and type, as they were at both: also where
@@ -37,7 +39,7 @@ export async function* touchedBetween(
     if (some.length < rrsetsAtOnce) return
     last = some.at(-1)!
     // Others have their turn while a long history is read.
-    await new Promise(resolve => setImmediate(resolve))
+    await othersTurn()
   }
 }
 
@@ -66,9 +68,17 @@ async function someBetween(
     .as('found')
   const rows = await read
     .select({ name, type, before: dnsChangesetRrsets.before, after: dnsChangesetRrsets.after })
-    .from(dnsChangesetRrsets)
-    .innerJoin(found, and(eq(found.name, name), eq(found.type, type), or(eq(found.first, version), eq(found.last, version))))
-    .where(eq(dnsChangesetRrsets.zoneId, zoneId))
+    .from(found)
+    // In this order: of a plain join SQLite walks the whole history of the zone each time.
+    .crossJoin(dnsChangesetRrsets)
+    .where(
+      and(
+        eq(dnsChangesetRrsets.zoneId, zoneId),
+        eq(name, found.name),
+        eq(type, found.type),
+        sql`${version} in (${found.first}, ${found.last})`,
+      ),
+    )
     .orderBy(asc(name), asc(type), asc(version))
   const touched = new Map<string, Between>()
   for (const row of rows) {

@@ -3,6 +3,7 @@ import { lowerName, parseName } from '../../../core/dns/name'
 import { rdataOfText, textOf } from '../../../core/dns/rdata'
 import { ttlReceived } from '../../../core/dns/ttl'
 import { isTypeName } from '../../../core/dns/type-codes'
+import { othersTurn } from '../../../core/turns'
 import { absoluteOf, withinZone } from '../zone-names'
 import { ProviderError, type Op, type ProviderRrset } from './provider'
 import { stepKey } from './same-rrset'
@@ -40,7 +41,7 @@ export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: Rea
   }
   let hasSoa = false
   for (const [place, one] of (rrsets as unknown[]).entries()) {
-    if (place % rrsetsAtOnce === rrsetsAtOnce - 1) await new Promise(resolve => setImmediate(resolve))
+    if (place % rrsetsAtOnce === rrsetsAtOnce - 1) await othersTurn()
     const { name, type, ttl, records } = (one ?? {}) as Record<string, unknown>
     if (typeof name !== 'string' || typeof type !== 'string' || !isUint32(ttl) || !Array.isArray(records))
       throw wrongForm('has an rrset without name, type, TTL or records')

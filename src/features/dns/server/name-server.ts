@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../../core/clock'
 import { BadSetting } from '../../../core/config'
 import type { Log } from '../../../core/log'
+import { othersTurn } from '../../../core/turns'
 import type { Counts, FromServer, HubAnswers, HubQuestion, ListenWish, ToServer, Transferred } from './messages'
 import type { ServedSet, ServedZone } from './served-zone'
 import type { TransferRights } from './transfer-keys'
@@ -79,7 +80,7 @@ export class NameServer {
       if (thread !== this.#thread) return
       this.#post({ kind: 'zone', name, owner, hidden, rrsets: sorted.slice(at, at + setsAtOnce).map(withOwnOctets), last })
       if (last) return
-      await new Promise(resolve => setImmediate(resolve))
+      await othersTurn()
     }
   }
 

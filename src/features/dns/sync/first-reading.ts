@@ -1,6 +1,7 @@
 import { record } from '../../../core/change'
 import { aliasAddressesOf } from '../aliases/expand'
 import type { Hub } from '../../../core/hub'
+import { othersTurn } from '../../../core/turns'
 import type { Snapshot } from '../providers/provider'
 import type { ZoneRow } from '../zone-rows'
 import { claimMs, holdClaim, type Claimed } from './claim-target'
@@ -50,6 +51,6 @@ export async function writeFirstReading(hub: Hub, claimed: Claimed, opened: Open
       await writeStands(tx, zone, target, { stands: stands.slice(at, at + atOnce), gone: [] }, known, hub.clock.now())
       return { result: undefined }
     })
-    await new Promise(resolve => setImmediate(resolve))
+    await othersTurn()
   }
 }
