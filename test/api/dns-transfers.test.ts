@@ -156,6 +156,45 @@ describe('settings', () => {
     expect(refused.body.errors[0]).toMatchObject({ pointer: '#/secondaries/0/address', code: 'blocked_address' })
   })
 
+  test('give the catalog no name that zones have, or may not have', async () => {
+    const { acme, rival } = await world(around)
+    const { id: tsig_key_id } = await keyMade(acme, 'ours')
+    const theirKey = (await keyMade(rival, 'theirs')).id
+    const named = async (caller: Caller, name: string, key = tsig_key_id) =>
+      (await caller.call('PATCH', builtin, { catalog: { enabled: true, name, tsig_key_id: key } })).status
+    const made = async (caller: Caller, name: string) => (await zoneMade(caller, name)).status
+    await zoneMade(acme, 'example.com')
+    await zoneMade(rival, 'rival.example')
+    for (const name of ['example.com', 'Rival.example', 'catalog.rival.example'])
+      expect([name, await named(acme, name)]).toEqual([name, 409])
+    expect((await acme.call('GET', builtin)).body.catalog.enabled).toBe(false)
+    // A name that is not in use yet is looked at when it is switched on.
+    await acme.call('PATCH', builtin, { catalog: { name: 'later.example', tsig_key_id } })
+    await zoneMade(rival, 'later.example')
+    expect((await acme.call('PATCH', builtin, { catalog: { enabled: true } })).status).toBe(409)
+    expect(await named(acme, 'catalog.example.com')).toBe(200)
+    expect(await named(rival, 'below.catalog.example.com', theirKey)).toBe(409)
+    expect(await made(acme, 'catalog.example.com')).toBe(409)
+    expect(await made(rival, 'catalog.example.com')).toBe(409)
+    await named(acme, 'catalog.acme.example')
+    expect(await made(rival, 'x.catalog.acme.example')).toBe(409)
+    expect(await made(acme, 'x.catalog.acme.example')).toBe('active')
+    for (const name of ['catalog.ws-a.bailiwick', 'ws-a.bailiwick', 'bailiwick'])
+      expect([name, await made(rival, name)]).toEqual([name, 422])
+  })
+
+  test('and a zone that is made at the same time do not come to one name', async () => {
+    const { acme, rival } = await world(around)
+    const { id: tsig_key_id } = await keyMade(acme, 'ours')
+    for (let n = 0; n < 8; n++) {
+      const name = `n${n}.example`
+      const patch = () => acme.call('PATCH', builtin, { catalog: { enabled: true, name, tsig_key_id } })
+      const zone = () => rival.call('POST', '/v1/dns/zones', { name })
+      const statuses = (await Promise.all(n % 2 ? [patch(), zone()] : [zone(), patch()])).map(one => one.status)
+      expect(statuses.filter(one => one === 409)).toHaveLength(1)
+    }
+  })
+
   test('keep the keys that they name', async () => {
     const { acme } = await world(around)
     const keys = [await keyMade(acme, 'a'), await keyMade(acme, 'b'), await keyMade(acme, 'c')]

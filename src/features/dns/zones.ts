@@ -7,13 +7,15 @@ import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { violation } from '../../core/db/errors'
 import type { Reader, Tx } from '../../core/db/transaction'
+import { isWithin } from '../../core/dns/name'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { invalid, notFound, Problem } from '../../core/problem'
+import { invalid, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { changedEvent, originOfCaller } from './changed-event'
 import { clearZone } from './clear-zone'
+import { catalogsOrigin, refuseZoneName, zoneTaken } from './name-clashes'
 import { firstRrsets, soaColumns } from './new-zone'
 import { zonesTopic } from './publish'
 import { ruleKept } from './rule-problems'
@@ -25,7 +27,7 @@ import { zoneView, zoneViews } from './views'
 import { tellServers } from './transfers/tell-servers'
 import { changeZone } from './zone-changes'
 import { zoneHeld, type ZoneRow } from './zone-rows'
-import { unicodeOf, zoneNameOf } from './zone-names'
+import { originOf, unicodeOf, zoneNameOf } from './zone-names'
 import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './zone-shapes'
 
 export const zoneListing: Listing<ZoneRow> = {
@@ -83,7 +85,6 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
     return await change(ctx, 'dns.zone.create', async tx => {
       await refuseOverLimit(tx, ctx, 'dns_zones', () => countZones(tx, ctx.workspaceId))
       await refuseTopLevel(tx, ctx, name)
-      await refuseBelowAnother(tx, ctx, name)
       const now = ctx.hub.clock.now()
       const [row] = await tx
         .insert(dnsZones)
@@ -118,12 +119,13 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
       // Also without records there is a first version.
       const by = { source: sourceOf(ctx), origin: originOfCaller(ctx), edit: {} }
       const made = await changeZone(tx, ctx, zone, first.rrsets, by)
+      await refuseZoneName(tx, ctx.workspaceId, name)
       const view = await zoneView(tx, made.zone)
       const jobs = isElsewhere ? [...made.jobs, syncJobFor(zone.id)] : made.jobs
       return { result: view, target: zoneTarget(made.zone), after: view, events: made.events, wakes: made.wakes, jobs }
     })
   } catch (error) {
-    if (violation(error) === 'unique') throw taken(name)
+    if (violation(error) === 'unique') throw zoneTaken(name)
     throw error
   }
 }
@@ -217,8 +219,12 @@ export const sourceOf = (ctx: Ctx): RecordSource => (ctx.context.channel === 'da
 
 export const zoneTarget = (zone: { id: string; name: string }) => target('zone', zone)
 
-/** Whoever had a top-level domain would keep all others from every name below it. @throws Problem 422 */
+/** Whoever had a top-level domain would keep all others from every name below it, or from their catalogs. @throws Problem 422 */
 async function refuseTopLevel(tx: Tx, ctx: Ctx, name: string): Promise<void> {
+  if (isWithin(originOf(name), catalogsOrigin))
+    throw invalid([
+      { pointer: '#/name', code: 'not_allowed', detail: 'must not end in `bailiwick`: those are the names of catalog zones.' },
+    ])
   if (name.includes('.')) return
   const [row] = await tx.select({ isOperator: workspaces.isOperator }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
   if (!row?.isOperator)
@@ -230,17 +236,3 @@ async function refuseTopLevel(tx: Tx, ctx: Ctx, name: string): Promise<void> {
       },
     ])
 }
-
-/** A zone below that of another workspace would answer in its stead. @throws Problem 409 */
-async function refuseBelowAnother(tx: Tx, ctx: Ctx, name: string): Promise<void> {
-  const labels = name.split('.')
-  const above = labels.slice(1).map((_, place) => labels.slice(place + 1).join('.'))
-  const rows = await tx
-    .select({ workspaceId: dnsZones.workspaceId })
-    .from(dnsZones)
-    .where(inArray(dnsZones.name, [name, ...above]))
-  if (rows.some(row => row.workspaceId !== ctx.workspaceId)) throw taken(name)
-}
-
-const taken = (name: string) =>
-  new Problem('already_exists', `There is a zone ${name} here already, or one above it that belongs to another workspace.`)

@@ -16,6 +16,7 @@ import type { JobDraft } from '../../../core/jobs/queue'
 import { EgressRefused, networkPolicy } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { catalogsOrigin, refuseCatalogName } from '../name-clashes'
 import { nameServerAddress } from '../name-server'
 import { zonesTopic } from '../publish'
 import { ruleKept } from '../rule-problems'
@@ -34,7 +35,7 @@ export const getBuiltin = async (ctx: Ctx): Promise<BuiltinProviderView> => {
   return view(ctx, row ?? unset(ctx.workspaceId), await secondariesOf(read, ctx.workspaceId))
 }
 
-/** @throws Problem 412, 422 naming the member, 409 for the name of another catalog */
+/** @throws Problem 412, 422 naming the member, 409 for the name of another catalog or of a zone */
 export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Promise<BuiltinProviderView> {
   const catalogName = patch.catalog?.name === undefined ? undefined : catalogNameOf(ctx, patch.catalog.name)
   if (patch.secondaries) await refuseTargets(ctx, patch.secondaries)
@@ -132,6 +133,7 @@ async function tellCatalog(tx: Tx, ctx: Ctx, before: ServingRow, after: ServingR
   if (!after.catalogEnabled) return []
   const id = catalogId(after)
   await numberChange(tx, { id, name: after.catalogName }, null)
+  await refuseCatalogName(tx, ctx.workspaceId, after.catalogName)
   return [notifyDraft({ id, workspaceId: ctx.workspaceId }, ctx.hub.clock.now())]
 }
 
@@ -211,7 +213,7 @@ function catalogNameOf(ctx: Ctx, text: string | null): string {
   const name = ruleKept('#/catalog/name', () => lowerName(parseName(text, '.')))
   const wrong = (detail: string) => invalid([{ pointer: '#/catalog/name', code: 'format', detail }])
   if (name === '.' || wireLength(name) > 255 - roomBelow) throw wrong('must be a domain name of 1 to 219 octets.')
-  if (name !== `${own}.` && isWithin(name, 'bailiwick.'))
+  if (name !== `${own}.` && isWithin(name, catalogsOrigin))
     throw wrong('must not end in `bailiwick`: those are the names of catalogs that have no other.')
   return name.slice(0, -1)
 }
