@@ -776,7 +776,7 @@ CREATE TABLE "dns_transfers" (
 	"serial" bigint NOT NULL,
 	"how" text collate "C" NOT NULL,
 	"at" bigint NOT NULL,
-	CONSTRAINT "dns_transfers_workspace_id_zone_address_pk" PRIMARY KEY("workspace_id","zone","address")
+	CONSTRAINT "dns_transfers_workspace_id_zone_address_key_id_pk" PRIMARY KEY("workspace_id","zone","address","key_id")
 );
 --> statement-breakpoint
 CREATE TABLE "dns_tsig_keys" (

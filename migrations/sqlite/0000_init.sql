@@ -913,7 +913,7 @@ CREATE TABLE `dns_transfers` (
 	`serial` integer NOT NULL,
 	`how` text NOT NULL,
 	`at` integer NOT NULL,
-	PRIMARY KEY(`workspace_id`, `zone`, `address`),
+	PRIMARY KEY(`workspace_id`, `zone`, `address`, `key_id`),
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint

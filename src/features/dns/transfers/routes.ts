@@ -43,7 +43,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     guard: read,
     operationId: 'listZoneTransfers',
     summary: 'List zone transfers',
-    description: 'The last transfer of each zone to each address within 90 days, the latest first.',
+    description: 'The last transfer of each zone there is to each address by each key within 90 days, the latest first.',
     query: Shape({ zone: Type.Optional(Type.String({ maxLength: 253, description: 'Only those of the zone with this name.' })) }),
     answer: ZoneTransferList,
     run: (ctx, { query }) => listTransfers(ctx, query),

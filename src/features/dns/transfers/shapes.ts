@@ -160,7 +160,9 @@ export const ZoneTransfer = Shape(
   {
     zone: Type.String({ description: 'Name of the zone, or of the catalog zone.' }),
     address: Type.String({ description: 'Address that it went to.' }),
-    secondary_id: Nullable(Type.String(), { description: 'The secondary with this address; null when there is none.' }),
+    secondary_id: Nullable(Type.String(), {
+      description: 'The secondary with this address, of several the one with this key; null when that is none or several.',
+    }),
     tsig_key_id: Type.String({ description: 'The key that it was asked for with.' }),
     serial: Type.Integer({ description: 'Serial that was sent.' }),
     how: Words(['axfr', 'ixfr', 'current'], {
@@ -170,7 +172,7 @@ export const ZoneTransfer = Shape(
   },
   {
     $id: 'ZoneTransfer',
-    description: 'The last transfer of a zone to an address.',
+    description: 'The last transfer of a zone to an address by a key.',
     examples: [
       {
         zone: 'example.com',

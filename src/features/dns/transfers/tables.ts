@@ -68,7 +68,7 @@ export const dnsSecondaries = table(
   t => [index('dns_secondaries_workspace').on(t.workspaceId, t.id)],
 )
 
-/** The last transfer of each zone to each address. */
+/** The last transfer of each zone to each address by each key: servers at one address have keys of their own. */
 export const dnsTransfers = table(
   'dns_transfers',
   {
@@ -83,5 +83,5 @@ export const dnsTransfers = table(
     how: text('how', { enum: ['axfr', 'ixfr', 'current'] }).notNull(),
     at: time('at').notNull(),
   },
-  t => [primaryKey({ columns: [t.workspaceId, t.zone, t.address] }), index('dns_transfers_at').on(t.at)],
+  t => [primaryKey({ columns: [t.workspaceId, t.zone, t.address, t.keyId] }), index('dns_transfers_at').on(t.at)],
 )

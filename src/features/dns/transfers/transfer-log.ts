@@ -1,33 +1,49 @@
-import { and, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, lt, lte, or } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import type { Hub } from '../../../core/hub'
 import type { Transferred } from '../server/messages'
+import { dnsZones } from '../tables'
 import type { ZoneTransferView } from './shapes'
-import { dnsSecondaries, dnsTransfers, dnsTsigKeys } from './tables'
+import { dnsSecondaries, dnsServing, dnsTransfers, dnsTsigKeys } from './tables'
 
 const mostListed = 1000
 
-/** The last transfer of each zone to each address, the latest first. */
+/** The last transfer of each zone, and of the catalog, to each address by each key, the latest first. */
 export async function listTransfers(
   ctx: Ctx,
   query: { zone?: string },
 ): Promise<{ data: ZoneTransferView[]; truncated: boolean }> {
   const { read } = ctx.hub
+  const [serving] = await read.select().from(dnsServing).where(eq(dnsServing.workspaceId, ctx.workspaceId))
   const rows = await read
-    .select()
+    .select({ transfer: dnsTransfers })
     .from(dnsTransfers)
-    .where(and(eq(dnsTransfers.workspaceId, ctx.workspaceId), query.zone ? eq(dnsTransfers.zone, query.zone) : undefined))
+    // A zone that was deleted and made again is another one.
+    .leftJoin(
+      dnsZones,
+      and(
+        eq(dnsZones.name, dnsTransfers.zone),
+        eq(dnsZones.workspaceId, dnsTransfers.workspaceId),
+        lte(dnsZones.createdAt, dnsTransfers.at),
+      ),
+    )
+    .where(
+      and(
+        eq(dnsTransfers.workspaceId, ctx.workspaceId),
+        or(isNotNull(dnsZones.id), serving?.catalogEnabled ? eq(dnsTransfers.zone, serving.catalogName) : undefined),
+        query.zone ? eq(dnsTransfers.zone, query.zone) : undefined,
+      ),
+    )
     .orderBy(desc(dnsTransfers.at))
     .limit(mostListed + 1)
   const secondaries = await read.select().from(dnsSecondaries).where(eq(dnsSecondaries.workspaceId, ctx.workspaceId))
-  const byAddress = new Map(secondaries.map(one => [one.address, one.id]))
   return {
-    data: rows.slice(0, mostListed).map(({ zone, address, keyId, serial, how, at }) => ({
+    data: rows.slice(0, mostListed).map(({ transfer: { zone, address, keyId, serial, how, at } }) => ({
       zone,
       address,
-      secondary_id: byAddress.get(address) ?? null,
+      secondary_id: secondaryAt(secondaries, address, keyId),
       tsig_key_id: keyId,
       serial,
       how,
@@ -35,6 +51,17 @@ export async function listTransfers(
     })),
     truncated: rows.length > mostListed,
   }
+}
+
+/** The secondary that is meant: of several at one address the one that has the key to itself. */
+function secondaryAt(
+  secondaries: readonly { id: string; address: string; keyId: string | null }[],
+  address: string,
+  keyId: string,
+) {
+  const there = secondaries.filter(one => one.address === address)
+  const [own, another] = there.length > 1 ? there.filter(one => one.keyId === keyId) : there
+  return own && !another ? own.id : null
 }
 
 const keptMs = 90 * 86_400_000
@@ -91,11 +118,14 @@ async function writeDown(hub: Hub, transfers: (Transferred & { at: number })[]):
       const of = keys.get(undotted(key))
       // It was deleted since.
       if (!of) continue
-      const set = { keyId: of.id, serial, how, at }
+      const set = { serial, how, at }
       await tx
         .insert(dnsTransfers)
-        .values({ workspaceId: of.workspaceId, zone: undotted(zone), address: peer, ...set })
-        .onConflictDoUpdate({ target: [dnsTransfers.workspaceId, dnsTransfers.zone, dnsTransfers.address], set })
+        .values({ workspaceId: of.workspaceId, zone: undotted(zone), address: peer, keyId: of.id, ...set })
+        .onConflictDoUpdate({
+          target: [dnsTransfers.workspaceId, dnsTransfers.zone, dnsTransfers.address, dnsTransfers.keyId],
+          set,
+        })
     }
     return { result: undefined }
   })
