@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { and, count, desc, eq, sql } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { refuseOneTooMany } from '../../access/fixed-limits'
 import { change, isAlready } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
@@ -9,7 +9,7 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, timeFilters, type Listing } from '../../core/list'
-import { conflict, invalid, notFound } from '../../core/problem'
+import { invalid, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { secretFrom } from '../webhooks/endpoints'
 import { hintOf, sealedIn } from '../webhooks/live-secrets'
@@ -64,7 +64,7 @@ export async function createStream(ctx: Ctx, input: AuditStreamInput): Promise<A
   await refuseMeaningless(ctx, input.actions)
   await refuseTarget(ctx, input.url)
   return await change(ctx, 'account.audit_stream.create', async tx => {
-    await refuseTooMany(tx, ctx)
+    await refuseOneTooMany(tx, ctx.workspaceId, { table: auditStreams, most: mostStreams, things: 'audit streams' })
     const id = newId('aus')
     const now = ctx.hub.clock.now()
     const place = sealedIn({ id, workspaceId: ctx.workspaceId }, 'secret_sealed', 'audit_streams')
@@ -190,11 +190,4 @@ async function startAt(tx: Tx, chain: string, from: 'now' | 'beginning'): Promis
     .orderBy(desc(auditCheckpoints.number))
     .limit(1)
   return { position: await headOf(tx, chain), checkpoint: last?.number ?? 0 }
-}
-
-/** Transactions of one workspace that count take turns, so two that arrive together cannot both be the last. */
-async function refuseTooMany(tx: Tx, ctx: Ctx): Promise<void> {
-  await locking(tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId)))
-  const [row] = await tx.select({ n: count() }).from(auditStreams).where(eq(auditStreams.workspaceId, ctx.workspaceId))
-  if (row!.n >= mostStreams) throw conflict(`A workspace has ${mostStreams} audit streams at most.`)
 }

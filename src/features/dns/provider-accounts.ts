@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, count, eq } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
+import { refuseOneTooMany } from '../../access/fixed-limits'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
@@ -61,7 +61,7 @@ export async function createProvider(ctx: Ctx, input: DnsProviderInput): Promise
   const settings = checkedSettings(kind, input.settings)
   return await unlessTaken(input.name, () =>
     change(ctx, 'dns.provider.create', async tx => {
-      await refuseTooMany(tx, ctx)
+      await refuseOneTooMany(tx, ctx.workspaceId, { table: dnsProviders, most: mostProviders, things: 'DNS providers' })
       const own = { id: newId('prov'), workspaceId: ctx.workspaceId }
       const now = ctx.hub.clock.now()
       const [row] = await tx
@@ -175,10 +175,4 @@ async function unlessTaken<T>(name: string, fn: () => Promise<T>): Promise<T> {
       errors: [{ pointer: '#/name', code: 'already_exists', detail: 'must be the only one of its kind in the workspace.' }],
     })
   }
-}
-
-async function refuseTooMany(tx: Tx, ctx: Ctx): Promise<void> {
-  await locking(tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId)))
-  const [row] = await tx.select({ n: count() }).from(dnsProviders).where(eq(dnsProviders.workspaceId, ctx.workspaceId))
-  if (row!.n >= mostProviders) throw conflict(`A workspace has ${mostProviders} DNS providers at most.`)
 }

@@ -11,23 +11,24 @@ import { dnsChangesets } from './tables'
  * @param leastKept changesets of a zone that stay, however old they are
  */
 export const pruneHistory = (hub: Hub, leastKept = 1000): Promise<void> =>
-  pruneByPlan(hub, 'dns_history_days', (workspaceId, before) =>
-    record(hub, async tx => {
-      const [next] = await tx
-        .select({ zoneId: dnsChangesets.zoneId, upTo: max(dnsChangesets.version) })
-        .from(dnsChangesets)
-        .innerJoin(dnsZones, eq(dnsZones.id, dnsChangesets.zoneId))
-        .where(
-          and(
-            eq(dnsChangesets.workspaceId, workspaceId),
-            lt(dnsChangesets.occurredAt, before),
-            lte(dnsChangesets.version, sql`${dnsZones.version} - ${leastKept}`),
-          ),
-        )
-        .groupBy(dnsChangesets.zoneId)
-        .limit(1)
-      if (!next) return { result: 0 }
-      await clearHistory(tx, next.zoneId, next.upTo!)
-      return { result: 1 }
-    }),
-  )
+  pruneByPlan(hub, 'dns_history_days', async (workspaceId, before) => {
+    // Read outside of any transaction: it walks all that is as old, for which nobody else who writes has to wait.
+    const overdue = await hub.read
+      .select({ zoneId: dnsChangesets.zoneId, upTo: max(dnsChangesets.version) })
+      .from(dnsChangesets)
+      .innerJoin(dnsZones, eq(dnsZones.id, dnsChangesets.zoneId))
+      .where(
+        and(
+          eq(dnsChangesets.workspaceId, workspaceId),
+          lt(dnsChangesets.occurredAt, before),
+          lte(dnsChangesets.version, sql`${dnsZones.version} - ${leastKept}`),
+        ),
+      )
+      .groupBy(dnsChangesets.zoneId)
+      .limit(zonesAtOnce)
+    for (const { zoneId, upTo } of overdue)
+      while (await record(hub, async tx => ({ result: await clearHistory(tx, zoneId, upTo!) }))) continue
+    return overdue.length
+  })
+
+const zonesAtOnce = 500

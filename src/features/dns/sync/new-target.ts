@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
+import { keeping } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
@@ -18,10 +19,12 @@ export const mostTargets = 10
  * @throws Problem 422 for a provider that is not there, 409 for one that the zone has, and for too many
  */
 export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: string): Promise<TargetRow> {
-  const [provider] = await tx
-    .select({ id: dnsProviders.id })
-    .from(dnsProviders)
-    .where(and(eq(dnsProviders.id, providerId), eq(dnsProviders.workspaceId, zone.workspaceId)))
+  const [provider] = await keeping(
+    tx
+      .select({ id: dnsProviders.id })
+      .from(dnsProviders)
+      .where(and(eq(dnsProviders.id, providerId), eq(dnsProviders.workspaceId, zone.workspaceId))),
+  )
   if (!provider)
     throw invalid([{ pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' }])
   if (zone.targetCount >= mostTargets) throw conflict(`A zone has ${mostTargets} targets at most.`)

@@ -1,4 +1,5 @@
 import { and, count, eq, inArray, lte } from 'drizzle-orm'
+import { refuseOneTooMany } from '../../../access/fixed-limits'
 import { target } from '../../../core/audit'
 import { change, isAlready } from '../../../core/change'
 import { instant } from '../../../core/clock'
@@ -81,8 +82,7 @@ export const getTemplate = async (ctx: Ctx, id: string): Promise<TemplateView> =
 export async function createTemplate(ctx: Ctx, input: TemplateInput): Promise<TemplateView> {
   const content = checked({ variables: input.variables ?? [], records: input.records })
   return await change(ctx, 'dns.template.create', async tx => {
-    const [held] = await tx.select({ n: count() }).from(dnsTemplates).where(eq(dnsTemplates.workspaceId, ctx.workspaceId))
-    if (held!.n >= mostTemplates) throw conflict(`A workspace has ${mostTemplates} DNS templates at most.`)
+    await refuseOneTooMany(tx, ctx.workspaceId, { table: dnsTemplates, most: mostTemplates, things: 'DNS templates' })
     const now = ctx.hub.clock.now()
     const [row] = await tx
       .insert(dnsTemplates)
