@@ -8,6 +8,7 @@ import { violation } from '../../core/db/errors'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
+import { reaches } from '../../core/narrowing'
 import { conflict, notFound, Problem } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { checkJobFor } from './provider-check-job'
@@ -48,7 +49,7 @@ export async function providerOf(read: Reader, ctx: Ctx, id: string): Promise<Pr
     .select()
     .from(dnsProviders)
     .where(and(eq(dnsProviders.id, id), eq(dnsProviders.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('DNS provider')
+  if (!row || !reaches(ctx, row.id)) throw notFound('DNS provider')
   return row
 }
 

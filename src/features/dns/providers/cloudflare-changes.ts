@@ -3,6 +3,7 @@ import { fqdnOf } from '../zone-names'
 import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
 import { proxiableTypes, type Op, type ProviderRrset } from './provider'
 import { rechunked, sameValues, stepKey } from './same-rrset'
+import { stepsByName } from './steps-by-name'
 
 type Terms = { ttl?: number; proxied?: boolean }
 
@@ -23,19 +24,24 @@ export const bodyOf = (batch: Batch): Partial<Batch> =>
 /** How many records a step changes at most. */
 export const mostOf = ({ before, after }: Op): number => Math.max(before?.values.length ?? 0, after?.values.length ?? 0, 1)
 
-/** Cuts steps, in their order, into batches of so many records at most; a step that has more alone stands alone. */
+/**
+ * Cuts steps, in their order, into batches of so many records at most. Steps of one name that follow each other stay together where
+ * they fit, so that nothing is without what takes its place; a step that has more alone stands alone.
+ */
 export function batchesOf(ops: readonly Op[], most: number): Op[][] {
   const batches: Op[][] = []
   let size = Infinity
-  for (const op of ops) {
-    size += mostOf(op)
-    if (size <= most) {
-      batches.at(-1)!.push(op)
-      continue
+  const records = (some: readonly Op[]) => some.reduce((sum, op) => sum + mostOf(op), 0)
+  for (const group of stepsByName(ops))
+    for (const some of records(group) <= most ? [group] : group.map(op => [op])) {
+      size += records(some)
+      if (size <= most) {
+        batches.at(-1)!.push(...some)
+        continue
+      }
+      batches.push(some)
+      size = records(some)
     }
-    batches.push([op])
-    size = mostOf(op)
-  }
   return batches
 }
 

@@ -6,6 +6,7 @@ import { PowerDnsRefusal } from './power-dns-client'
 import { changeOf, type PowerDnsChange, type PowerDnsZone } from './power-dns-zone'
 import { ProviderError, type Op, type OpResult } from './provider'
 import { sameValues } from './same-rrset'
+import { stepsByName } from './steps-by-name'
 
 /**
  * Steps in their order, in batches that fit one request. Steps of one name that follow each other are never torn apart: an address
@@ -20,7 +21,7 @@ export function batchesOf(
 ): Op[][] {
   const batches: Op[][] = []
   let bytes = 0
-  for (const group of byName(ops)) {
+  for (const group of stepsByName(ops)) {
     const size = group.reduce((sum, op) => sum + JSON.stringify(changeOf(op, zoneName, here)).length, 0)
     const last = batches.at(-1)
     if (last && last.length + group.length <= mostOps && bytes + size <= mostBytes) {
@@ -116,16 +117,4 @@ function refused(batch: readonly Op[], zoneName: string, { told, message }: Powe
     outcome: some && !isNamed(op) ? 'left' : 'refused',
     detail: some && !isNamed(op) ? 'Left since another step of the same request was refused.' : message,
   }))
-}
-
-function* byName(ops: readonly Op[]): Generator<Op[]> {
-  let group: Op[] = []
-  for (const op of ops) {
-    if (group.length > 0 && group[0]!.name !== op.name) {
-      yield group
-      group = []
-    }
-    group.push(op)
-  }
-  if (group.length > 0) yield group
 }

@@ -14,6 +14,9 @@ import type { TargetRow } from './target-rows'
 /** Targets that a zone may have. */
 export const mostTargets = 10
 
+export const noProvider = () =>
+  invalid([{ pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' }])
+
 /**
  * Adds a provider to those that a zone is kept at. It is read at once, and what is there is left alone.
  * @throws Problem 422 for a provider that is not there, 409 for one that the zone has, and for too many
@@ -25,8 +28,7 @@ export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: str
       .from(dnsProviders)
       .where(and(eq(dnsProviders.id, providerId), eq(dnsProviders.workspaceId, zone.workspaceId))),
   )
-  if (!provider)
-    throw invalid([{ pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' }])
+  if (!provider) throw noProvider()
   if (zone.targetCount >= mostTargets) throw conflict(`A zone has ${mostTargets} targets at most.`)
   const now = hub.clock.now()
   const [row] = await tx

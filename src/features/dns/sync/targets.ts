@@ -3,13 +3,14 @@ import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { requireMatch } from '../../../core/if-match'
+import { reaches } from '../../../core/narrowing'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { dnsZones } from '../tables'
 import { zoneHeld } from '../zone-rows'
 import { zoneOf, zoneTarget } from '../zones'
 import { unmark } from './mark-pending'
-import { addTarget } from './new-target'
+import { addTarget, noProvider } from './new-target'
 import type { TargetInput } from './shapes'
 import { syncJobFor } from './sync-jobs'
 import type { TargetView } from './sync-shapes'
@@ -32,6 +33,7 @@ export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput)
   return await change(ctx, 'dns.target.create', async tx => {
     const zone = await zoneHeld(tx, ctx, zoneId)
     requireMatch(ctx, zone)
+    if (!reaches(ctx, input.provider_id)) throw noProvider()
     const row = await addTarget(tx, ctx.hub, zone, input.provider_id)
     const view = targetView(row)
     return {

@@ -1,0 +1,14 @@
+import type { Op } from './provider'
+
+/** Steps in their order, those that follow each other at one name together. */
+export function* stepsByName(ops: readonly Op[]): Generator<Op[]> {
+  let group: Op[] = []
+  for (const op of ops) {
+    if (group.length > 0 && group[0]!.name !== op.name) {
+      yield group
+      group = []
+    }
+    group.push(op)
+  }
+  if (group.length > 0) yield group
+}
