@@ -20,12 +20,31 @@ export async function noteEdits(
     .from(dnsTemplateBindings)
     .where(eq(dnsTemplateBindings.zoneId, zoneId))
   if (bindings.length === 0) return
-  const touched = await bindingsAt(tx, zoneId, changed)
-  for (const { id, edited } of bindings) {
-    if (!touched.has(id)) continue
-    const isEdited = (await editsOf(tx, zoneId, await placedOf(tx, id))).some(one => one.essential)
-    if (isEdited !== edited)
-      await tx.update(dnsTemplateBindings).set({ edited: isEdited, updatedAt: now }).where(eq(dnsTemplateBindings.id, id))
+  const concerned = await bindingsAt(tx, zoneId, changed)
+  const touched = bindings.filter(one => concerned.has(one.id))
+  const placed = await tx
+    .select({ bindingId: dnsTemplateRrsets.bindingId, placed: dnsTemplateRrsets.placed })
+    .from(dnsTemplateRrsets)
+    .where(
+      inArray(
+        dnsTemplateRrsets.bindingId,
+        touched.map(one => one.id),
+      ),
+    )
+  const existing = await rrsetsAt(
+    tx,
+    zoneId,
+    placed.map(one => one.placed.name),
+  )
+  const edited = new Set(
+    placed
+      .filter(one => one.placed.essential && editOf(one.placed, existing.get(rrsetKey(one.placed))))
+      .map(one => one.bindingId),
+  )
+  for (const isEdited of [true, false]) {
+    const ids = touched.filter(one => one.edited !== isEdited && edited.has(one.id) === isEdited).map(one => one.id)
+    if (ids.length > 0)
+      await tx.update(dnsTemplateBindings).set({ edited: isEdited, updatedAt: now }).where(inArray(dnsTemplateBindings.id, ids))
   }
 }
 
