@@ -303,3 +303,17 @@ describe('undoing', () => {
     expect(record).toMatchObject({ content: '192.0.2.1', locked: true })
   })
 })
+
+test('a record that was about to end when it was removed comes back without its end', async () => {
+  const w = await world()
+  const { id } = await zoneMade(w.acme)
+  const end = new Date(w.clock.now() + 90_000).toISOString()
+  await rrsets(w.acme, id, a('brief', ['192.0.2.1'], { expires_at: end }))
+  w.clock.advance(60_000)
+  await rrsets(w.acme, id, a('brief', []))
+  const [last] = await history(w.acme, id)
+  const undone = await revert(w, id, { changeset_id: last.id })
+  expect([undone.status, undone.body.status]).toEqual([201, 'applied'])
+  const { data } = (await w.acme.call('GET', `/v1/dns/zones/${id}/records?name=brief`)).body
+  expect(data).toMatchObject([{ content: '192.0.2.1', expires_at: null }])
+})

@@ -52,7 +52,7 @@ export const lockMark = 'locked'
 export const tagMark = (tag: string): string => `#${tag}`
 
 /** Milliseconds that an rrset lives at least when it is told to expire. */
-const shortestLifeMs = 60_000
+export const shortestLifeMs = 60_000
 
 /** What is wrong with members, whatever the records are. */
 export function memberProblems(

@@ -15,6 +15,7 @@ import { carryOut } from '../sync/apply-plan'
 import { makePlan, planView } from '../sync/plans'
 import type { PlanView } from '../sync/shapes'
 import { mostChanged } from '../zone-changes'
+import { shortestLifeMs } from '../rrset-members'
 import { rowsAtOnce, rrsetKey, rrsetsAt, zoneHeld, type Rrset, type ZoneRow } from '../zone-rows'
 import { recordNameOf } from '../zone-names'
 import { sourceOf, zoneTarget } from '../zones'
@@ -153,8 +154,8 @@ export async function wantedOf(read: Reader, ctx: Pick<Ctx, 'hub'>, { rrsets }: 
       ...terms,
       // A lock is not undone along with what it guards.
       ...(!before && { locked }),
-      // What was to end meanwhile is back until somebody removes it.
-      expiresAt: expiresAt !== null && expiresAt <= now ? null : expiresAt,
+      // What was to end meanwhile, or is about to, is back until somebody removes it.
+      expiresAt: expiresAt !== null && expiresAt < now + shortestLifeMs ? null : expiresAt,
       values: records.map(([id, rdata, version, createdAt]) => ({
         ...valueOfRdata(type, Buffer.from(rdata, 'base64')),
         ...(!elsewhere.has(id) && { keep: { id, version, createdAt } }),
