@@ -1,3 +1,4 @@
+import { pointerPart } from '../core/pointer'
 import { Problem, type FieldProblem } from '../core/problem'
 
 const largestBody = 1024 * 1024
@@ -125,7 +126,7 @@ export function unstorable(value: unknown, pointer = '#'): FieldProblem[] {
   if (typeof value !== 'object' || value === null) return []
   const found: FieldProblem[] = []
   for (const [name, member] of Object.entries(value)) {
-    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const at = `${pointer}/${pointerPart(name)}`
     if (!isStorable(name)) found.push({ pointer: at, code: 'character', detail: `has a name with ${characters}.` })
     else found.push(...unstorable(member, at))
     if (found.length >= mostNamed) break

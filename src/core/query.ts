@@ -1,5 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { Problem, type FieldProblem } from './problem'
+import { pointerPart } from './pointer'
 import { fieldProblems, isOptional } from './validate'
 
 /**
@@ -33,7 +34,7 @@ function badParameters(errors: FieldProblem[]): Problem {
 
 function refused(code: 'unknown_parameter' | 'invalid_parameter', name: string, detail: string): Problem {
   return new Problem(code, `${name} ${detail}`, {
-    errors: [{ pointer: `#/query/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code, detail }],
+    errors: [{ pointer: `#/query/${pointerPart(name)}`, code, detail }],
   })
 }
 

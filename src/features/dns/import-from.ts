@@ -7,6 +7,7 @@ import { readTsigKey, type TsigKey } from '../../core/dns/tsig'
 import { EgressRefused, networkPolicy, type VettedHost } from '../../core/net/egress'
 import { egressOf } from '../../core/net/hub-egress'
 import { requireMatch } from '../../core/if-match'
+import { pointerPart } from '../../core/pointer'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { othersTurn } from '../../core/turns'
 import { ImportedZone, mostRecordsRead } from './imported-zone'
@@ -152,8 +153,7 @@ function problemsOf(pointer: string, take: () => void): FieldProblem[] {
 }
 
 /** As JSON Pointer in a URI fragment has it (RFC 6901 6). */
-const pointerTo = (name: string, type: string): string =>
-  encodeURI(`#/rrsets/${name.replaceAll('~', '~0').replaceAll('/', '~1')}/${type}`)
+const pointerTo = (name: string, type: string): string => encodeURI(`#/rrsets/${pointerPart(name)}/${type}`)
 
 /** @throws Problem 422 naming the class of what is wrong and never an address */
 async function vetted(ctx: Ctx, host: string, port: number): Promise<VettedHost> {

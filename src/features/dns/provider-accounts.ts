@@ -21,7 +21,7 @@ import { dnsZoneTargets } from './sync/tables'
 import { builtin } from './zone-shapes'
 
 /** Providers that a workspace may have, beside the built-in one. */
-export const mostProviders = 50
+const mostProviders = 50
 
 /** All providers of the workspace on one page, the built-in one first and the others by name. */
 export async function listProviders(
@@ -148,7 +148,7 @@ export function refuseBuiltin(id: string): void {
 }
 
 /** The provider, held until the transaction ends. @throws Problem 404 */
-export async function providerHeld(tx: Tx, ctx: Ctx, id: string): Promise<ProviderRow> {
+async function providerHeld(tx: Tx, ctx: Ctx, id: string): Promise<ProviderRow> {
   const [row] = await locking(
     tx
       .select()

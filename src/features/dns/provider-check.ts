@@ -20,7 +20,7 @@ import { ProviderError, type ProviderCheck, type ProviderFailure } from './provi
 import { toldLine } from './providers/told-line'
 
 /** What is well is looked at this often. */
-export const checkEveryMs = 10 * 60_000
+const checkEveryMs = 10 * 60_000
 // What is not well is looked at sooner at first, and ever more seldom: it must not be hammered while it is down.
 const afterFailureMs = [1, 2, 5, 10, 20, 40, 60].map(minutes => minutes * 60_000)
 

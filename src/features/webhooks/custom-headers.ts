@@ -2,6 +2,7 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { invalid, type FieldProblem } from '../../core/problem'
 import { sealedIn } from './live-secrets'
+import { pointerPart } from '../../core/pointer'
 import type { webhookEndpoints } from './tables'
 
 /** Headers of a caller's own, by name as they wrote it. Values are secrets: sealed as one, and shown nowhere. */
@@ -93,7 +94,7 @@ function refuseWrong(patch: Record<string, string | null>): void {
   for (const [name, value] of Object.entries(patch)) {
     const wrong = problemOf(name, value, seen)
     seen.add(name.toLowerCase())
-    const pointer = `#/headers/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`
+    const pointer = `#/headers/${encodeURIComponent(pointerPart(name))}`
     if (wrong) problems.push({ pointer, ...wrong })
   }
   if (problems.length > 0) throw invalid(problems)

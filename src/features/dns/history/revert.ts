@@ -28,7 +28,7 @@ import type { KeptRrset } from './tables'
 import { soaChange } from './views'
 
 /** What leads a zone back: each rrset from how it is to how it was. */
-export interface Reversal {
+interface Reversal {
   rrsets: Between[]
   /** The SOA as it was; null where it stays. */
   soa: SoaMembers | null
@@ -60,7 +60,7 @@ export async function revertZone(ctx: Ctx, zoneId: string, input: RevertInput): 
 }
 
 /** What undoes that which is asked for. @param zone held @throws Problem 404, 409, 422 */
-export async function reversalOf(tx: Tx, zone: ZoneRow, input: RevertInput): Promise<Reversal> {
+async function reversalOf(tx: Tx, zone: ZoneRow, input: RevertInput): Promise<Reversal> {
   const only = input.rrsets && keysOf(input.rrsets, zone)
   if ((input.changeset_id === undefined) === (input.version === undefined))
     throw invalid([{ pointer: '#', code: 'required', detail: 'must have either `changeset_id` or `version`.' }])

@@ -10,7 +10,6 @@ export const longestValue = 1000
 const mostWords = 100
 
 export const variableTypes = ['ip', 'ipv6', 'host', 'string', 'int', 'enum'] as const
-export type VariableType = (typeof variableTypes)[number]
 export const conflictWays = ['fail', 'skip', 'replace', 'merge'] as const
 export type ConflictWay = (typeof conflictWays)[number]
 

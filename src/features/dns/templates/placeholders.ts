@@ -1,10 +1,11 @@
+import { pointerPart } from '../../../core/pointer'
+
 /** Names that every template may use without declaring them. */
 export const builtinVariables = {
   zone: 'The name of the zone, such as `example.com`.',
   host: 'The name within the zone at which the template is applied; `@` is the apex.',
   fqdn: 'The whole name at which the template is applied, such as `shop.example.com`.',
 } as const
-export type BuiltinVariable = keyof typeof builtinVariables
 
 /** A piece of a text: as it stands, or what a variable is put for. */
 export type Piece = { text: string } | { variable: string }
@@ -43,7 +44,5 @@ export const variablesIn = (text: string): string[] => piecesOf(text).flatMap(on
 export function textsIn(value: unknown, pointer = ''): { text: string; pointer: string }[] {
   if (typeof value === 'string') return [{ text: value, pointer }]
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, one]) =>
-    textsIn(one, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-  )
+  return Object.entries(value).flatMap(([name, one]) => textsIn(one, `${pointer}/${pointerPart(name)}`))
 }

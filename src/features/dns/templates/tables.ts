@@ -8,7 +8,6 @@ import type { TemplateContent } from './content'
 import type { PlacedRrset } from './placed'
 
 export const bindingModes = ['once', 'linked'] as const
-export type BindingMode = (typeof bindingModes)[number]
 
 export const dnsTemplates = table(
   'dns_templates',

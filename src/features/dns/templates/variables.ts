@@ -2,6 +2,7 @@ import { DnsFormatError } from '../../../core/dns/format-error'
 import { labelsOf, lowerName, parseName } from '../../../core/dns/name'
 import { mergePatch } from '../../../core/merge-patch'
 import { formatAddress, parseAddress } from '../../../core/net/address'
+import { pointerPart } from '../../../core/pointer'
 import type { FieldProblem } from '../../../core/problem'
 import { longestValue, type TemplateVariable, type Values } from './content'
 import { patternOf } from './pattern'
@@ -100,5 +101,3 @@ function hostOf(text: string): Read {
     throw error
   }
 }
-
-export const pointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1')
