@@ -90,6 +90,10 @@ describe('providers', () => {
     expect(await refused({ ...settings, url: 'https://pdns.example/?x=1' })).toEqual([422, ['#/settings/url']])
     expect(await refused({ ...settings, api_key: 'two\r\nlines' })).toEqual([422, ['#/settings/api_key']])
     expect(await refused({ ...settings, ca: 'none' })).toEqual([422, ['#/settings/ca']])
+    const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'
+    const answer = await acme.call('POST', '/v1/dns/providers', { ...input, settings: { ...settings, ca: key } })
+    expect([pointers(answer), answer.body.errors[0].detail]).toEqual([[422, ['#/settings/ca']], 'must not hold a private key.'])
+    expect(answer.text).not.toContain('AAAA')
     expect(await refused({ ...settings, zone_kind: 'Slave' })).toEqual([422, ['#/settings/zone_kind']])
     expect(await refused(settings, 'builtin')).toEqual([422, ['#/kind']])
     expect((await acme.call('GET', '/v1/dns/providers')).body.data).toHaveLength(1)

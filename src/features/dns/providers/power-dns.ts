@@ -207,6 +207,8 @@ function isOld(version: string): boolean {
 }
 
 function caProblem(pem: string | undefined): FieldProblem | null {
+  // Certificates are shown to all who may see the provider.
+  if (pem?.includes('PRIVATE KEY')) return { pointer: '#/settings/ca', code: 'format', detail: 'must not hold a private key.' }
   try {
     if (pem === undefined || new X509Certificate(pem).raw.byteLength > 0) return null
   } catch {
