@@ -1,0 +1,119 @@
+import { afterAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
+import { hubAt } from '../support/hub-zone'
+import { powerDnsDouble, type Trouble } from '../support/power-dns-double'
+import { powerDnsDoubleUnderTest } from '../support/power-dns-double-under-test'
+import { tries } from '../support/random'
+import { world } from '../support/world'
+import type { StateRrset } from '../support/zone-states'
+
+const double = powerDnsDouble()
+afterAll(() => double.stop())
+
+const names = ['a', 'b', 'c', 'd']
+const values = [null, '192.0.2.1', '192.0.2.2', '192.0.2.3']
+// So many that what is played with is no large part of the zone.
+const still = Array.from({ length: 20 }, (_, n): StateRrset => [`still-${n}`, 'A', 300, `198.51.100.${n}`])
+
+type Step =
+  | { who: 'hub'; name: string; value: string | null }
+  | { who: 'others'; name: string; value: string | null }
+  | { who: 'server'; trouble: Trouble | null; on: string }
+  | { who: 'time' }
+  | { who: 'refresh' }
+
+const edit = fc.record({
+  who: fc.constantFrom('hub' as const, 'hub' as const, 'others' as const),
+  name: fc.constantFrom(...names),
+  value: fc.constantFrom(...values),
+})
+const trouble = fc.record({
+  who: fc.constant('server' as const),
+  trouble: fc.constantFrom<(Trouble | null)[]>(
+    null,
+    { status: 500 },
+    { status: 429, headers: { 'retry-after': '30' } },
+    { status: 422, body: '{"error": "no such luck"}' },
+    'cut connection',
+    'cut connection after doing it',
+    { rrsets: 5 },
+    { rrsets: 1 },
+  ),
+  on: fc.constantFrom('GET /zones/', 'PATCH', ''),
+})
+const wait = fc.record({ who: fc.constantFrom('time' as const, 'refresh' as const) })
+const steps = fc.array(
+  fc.oneof({ weight: 5, arbitrary: edit }, { weight: 2, arbitrary: trouble }, { weight: 2, arbitrary: wait }),
+  {
+    minLength: 1,
+    maxLength: 14,
+  },
+)
+
+const isShort = (one: Trouble | null) => typeof one === 'object' && one !== null && 'rrsets' in one
+
+test('whatever the hub, others and the server do, nobody is overwritten, and all that differs is told', async () => {
+  const w = await world()
+  const under = powerDnsDoubleUnderTest(double)
+  const zoneMade = await hubAt(under, w)
+  await fc.assert(
+    fc.asyncProperty(steps as fc.Arbitrary<Step[]>, async walk => {
+      double.trouble = () => null
+      const zone = await zoneMade()
+      await zone.put(...still)
+      const desired = new Map<string, string | null>(names.map(name => [name, null]))
+      /** What is there, by somebody else's hand, and is not what the hub knew. */
+      const foreign = new Map<string, string | null>()
+      /** What was there last by the hub's hand, or as it wished. */
+      const agreed = new Map<string, string | null>(names.map(name => [name, null]))
+      const there = (name: string): string | null =>
+        double.zones.get(`${zone.name}.`)!.rrsets.get(`${name}.${zone.name}. A`)?.records[0]?.content ?? null
+      const watched = async (act: () => Promise<unknown>) => {
+        const before = new Map(names.map(name => [name, there(name)]))
+        await act()
+        for (const name of names) {
+          const now = there(name)
+          if (now !== before.get(name)) {
+            expect([name, 'is not overwritten', foreign.has(name)]).toEqual([name, 'is not overwritten', false])
+            agreed.set(name, now)
+          }
+          if (now === desired.get(name)) {
+            agreed.set(name, now)
+            foreign.delete(name)
+          }
+        }
+      }
+      const synced = () =>
+        watched(async () => {
+          await w.pass(3_600_000)
+          await readDueTargets(w.hub)
+          await w.settle()
+        })
+      for (const step of walk) {
+        if (step.who === 'server')
+          double.trouble = asked => (asked.startsWith(isShort(step.trouble) ? 'GET /zones/' : step.on) ? step.trouble : null)
+        else if (step.who === 'time') await synced()
+        else if (step.who === 'refresh') await watched(() => zone.refresh())
+        else if (step.who === 'hub') {
+          desired.set(step.name, step.value)
+          await watched(() => zone.put([step.name, 'A', 300, ...(step.value === null ? [] : [step.value])]))
+        } else if (there(step.name) !== step.value) {
+          await under.meddle(zone.name, step.name, 'A', 300, step.value === null ? null : [step.value])
+          if (step.value === agreed.get(step.name) || step.value === desired.get(step.name)) foreign.delete(step.name)
+          else foreign.set(step.name, step.value)
+        }
+      }
+      double.trouble = () => null
+      await watched(() => zone.refresh())
+      await synced()
+      await synced()
+      const differs = names.filter(name => there(name) !== desired.get(name))
+      expect((await zone.drift()).map(one => one.name).sort()).toEqual(differs)
+      expect([(await zone.shown()).synced, (await zone.shown()).blocked]).toEqual([differs.length === 0, null])
+      // What nobody else has touched is as it is to be.
+      expect(differs.filter(name => !foreign.has(name))).toEqual([])
+    }),
+    { numRuns: tries(8) },
+  )
+}, 120_000)
