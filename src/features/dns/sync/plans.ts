@@ -118,7 +118,7 @@ export async function tryOut(
 export const unlocking = (wanted: WantedRrset): WantedRrset => ({ ...wanted, unlocks: true })
 
 /** Each reason once, with all that it is about. */
-const joined = (reasons: readonly BlockReason[]): BlockReason[] =>
+export const joined = (reasons: readonly BlockReason[]): BlockReason[] =>
   [...Map.groupBy(reasons, one => one.code).values()].map(alike => ({
     ...alike[0]!,
     detail: [...new Set(alike.map(one => one.detail))].join(' ').slice(0, 1000),

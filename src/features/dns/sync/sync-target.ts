@@ -1,18 +1,17 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
-import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { ProviderError, type ProviderFailure, type Snapshot } from '../providers/provider'
-import { dnsZones } from '../tables'
 import { rrsetKey } from '../zone-rows'
 import { applyOps, mayHaveHappened, type Brought } from './apply-ops'
+import { unblockZone } from './block-zone'
 import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } from './claim-target'
 import { writeFirstReading } from './first-reading'
 import { unbelievable, type BlockReason } from './guards'
 import { openTarget, readOpened, type Opened } from './read-target'
 import { settle, type SyncOrder } from './settle-reading'
 import { countsOf, syncAudit, type SyncCounts } from './sync-tells'
-import { dnsPlans, dnsTargetRrsets } from './tables'
+import { dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
 
 /** What came of a run. */
@@ -126,20 +125,8 @@ async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed
     await holdClaim(tx, claimed, now)
     const nextPollAt = how === 'failed' ? now + failedPauseMs : nextPoll(hub, now)
     await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(how === 'done' && { lastSyncAt: now }) })
-    if (how === 'done') await unblock(tx, claimed)
-    return { result: undefined }
+    return { result: undefined, jobs: how === 'done' ? await unblockZone(tx, claimed.zone, claimed.target) : [] }
   })
-}
-
-/** What held a plan for this target back is gone. */
-async function unblock(tx: Tx, { zone, target }: Claimed): Promise<void> {
-  const [row] = await tx
-    .select({ id: dnsPlans.id, targets: dnsPlans.targets })
-    .from(dnsZones)
-    .innerJoin(dnsPlans, eq(dnsPlans.id, dnsZones.blockedPlanId))
-    .where(eq(dnsZones.id, zone.id))
-  if (row?.targets.some(one => one.target_id === target.id))
-    await tx.update(dnsZones).set({ blockedPlanId: null }).where(eq(dnsZones.id, zone.id))
 }
 
 const shortestPauseMs = 60_000
