@@ -1,12 +1,8 @@
 import { expect, test } from 'bun:test'
 import { builtinUnderTest } from '../support/builtin-under-test'
-import { hubContract } from '../support/hub-contract'
 import { listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
 
 providerContract('builtin', builtinUnderTest)
-
-// Nobody can change a zone of the hub but through the hub, so there is no drift.
-hubContract('builtin', builtinUnderTest)
 
 test('builtin does not overwrite what is changed between a look at the zone and the change', async () => {
   const here = await builtinUnderTest()

@@ -1,16 +1,15 @@
 import { resolve } from 'node:path'
 import type { TsigKey } from '../../src/core/dns/tsig'
-import { readZoneFile } from '../../src/core/dns/zone-file'
 import { nameServerCaughtUp, startNameServer } from '../../src/features/dns/name-server'
+import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { readTransfer } from '../../src/features/dns/providers/zone-transfer'
-import { originOf, withinZone } from '../../src/features/dns/zone-names'
+import { originOf } from '../../src/features/dns/zone-names'
 import { builtinProvider } from './builtin-provider'
 import type { HubUnderTest } from './hub-zone'
 import { cutBefore } from './power-dns-double'
-import type { ProviderUnderTest } from './provider-contract'
+import { rrset, type ProviderUnderTest } from './provider-contract'
 import { surroundings } from './surroundings'
 import { world } from './world'
-import { zoneMade } from './zones'
 
 const builtin = '/v1/dns/providers/builtin'
 
@@ -51,9 +50,6 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
   })
   const url = `http://127.0.0.1:${front.port}`
   const opened = (access: object = {}) => builtinProvider({ url, token: acme.token, ...access }, surroundings())
-  const idOf = async (name: string): Promise<string> =>
-    (await acme.call('GET', `/v1/dns/zones?name=${encodeURIComponent(name)}`)).body.data[0].id
-  let zones = 0
   const provider = opened()
   return {
     kind: 'builtin',
@@ -62,22 +58,13 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
     world: here,
     provider,
     interrupt: act => (meddle = act),
-    makeZone: async () => (await zoneMade(acme, `z${++zones}.example`, { nameservers: ['ns1.example.net'] })).name,
+    ...byApi(acme.call),
     async look(name) {
       await nameServerCaughtUp(hub)
       const at = { address: nameServer.host, port: nameServer.port }
       const limits = { records: 100_000, octets: 2 ** 24, timeoutMs: 10_000 }
       const { rrsets } = await readTransfer({ at, key, now: () => Date.now() }, name, limits)
-      // An ALIAS is in no answer: the addresses of what it leads to are.
-      const file = (await acme.call('GET', `/v1/dns/zones/${await idOf(name)}/export`)).text
-      const aliases = [...readZoneFile(file, { origin: originOf(name) })].filter(one => one.type === 'ALIAS')
-      return [...rrsets, ...aliases.map(one => ({ ...one, name: withinZone(one.name, name)!, values: [one.rdata] }))]
-    },
-    async meddle(name, below, type, ttl, values) {
-      const at = { name: below === '@' ? below : `${below}.${originOf(name)}`, type, ttl }
-      const rrsets = [{ ...at, records: (values ?? []).map(content => ({ content })) }]
-      const answer = await acme.call('PUT', `/v1/dns/zones/${await idOf(name)}/rrsets`, { rrsets })
-      if (answer.status !== 200) throw new Error(answer.text)
+      return [...rrsets, ...(await aliasesOf(acme.call, name))]
     },
     unauthorized: opened({ token: `${acme.token}x` }),
     unreachable: opened({ url: 'http://127.0.0.1:9' }),
@@ -95,4 +82,43 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
       await nameServer.stop()
     },
   }
+}
+
+/** Calls the API, and gives the JSON of its answer. */
+type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: any }>
+
+let zones = 0
+
+/** Makes zones, and changes them as another caller. */
+export const byApi = (call: Call): Pick<ProviderUnderTest, 'makeZone' | 'meddle'> => ({
+  async makeZone() {
+    const name = `z${++zones}.example`
+    const { status, body } = await call('POST', '/v1/dns/zones', { name, nameservers: ['ns1.example.net'] })
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    return name
+  },
+  async meddle(name, below, type, ttl, values) {
+    const at = { name: below === '@' ? below : `${below}.${originOf(name)}`, type, ttl }
+    const rrsets = [{ ...at, records: (values ?? []).map(content => ({ content })) }]
+    const { status, body } = await call('PUT', `/v1/dns/zones/${(await zoneNamed(call, name)).id}/rrsets`, { rrsets })
+    if (status !== 200) throw new Error(JSON.stringify(body))
+  },
+})
+
+export const zoneNamed = async (call: Call, name: string): Promise<any> =>
+  (await call('GET', `/v1/dns/zones?name=${encodeURIComponent(name)}`)).body.data[0]
+
+/** An ALIAS is in no answer of a name server: the addresses of what it leads to are. */
+export async function aliasesOf(call: Call, name: string): Promise<ProviderRrset[]> {
+  const { rrsets } = (await call('GET', `/v1/dns/zones/${(await zoneNamed(call, name)).id}/export?format=json`)).body
+  return rrsets
+    .filter((one: any) => one.type === 'ALIAS')
+    .map(({ name: below, type, ttl, records }: any) =>
+      rrset(
+        below,
+        type,
+        ttl,
+        records.map((one: any) => one.content),
+      ),
+    )
 }

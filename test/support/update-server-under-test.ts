@@ -7,7 +7,7 @@ import { rrsetsOfText } from './zone-rrsets'
 export const updateServers = { BIND: startUpdatableBind, Knot: startUpdatableKnot }
 
 export const updateKey = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 5).toString('base64') }
-const signature = `${updateKey.algorithm}:${updateKey.name}:${updateKey.secret}`
+const updateSignature = `${updateKey.algorithm}:${updateKey.name}:${updateKey.secret}`
 
 // One for each test.
 const names = Array.from({ length: 80 }, (_, n) => `z${n}.test`)
@@ -37,8 +37,8 @@ export async function updateServerUnderTest(
   }
 }
 
-/** The records of a zone as `dig` tells them of a transfer. */
-export async function digged(port: number, name: string): Promise<string> {
+/** The records of a zone as `dig` tells them of a transfer. @param signature `algorithm:name:secret` of a key */
+export async function digged(port: number, name: string, signature = updateSignature): Promise<string> {
   const args = ['@127.0.0.1', '-p', String(port), '-y', signature, name, 'AXFR']
   const run = Bun.spawn(['dig', '+noall', '+answer', '+onesoa', ...args], { stdout: 'pipe' })
   return await new Response(run.stdout).text()
@@ -46,7 +46,7 @@ export async function digged(port: number, name: string): Promise<string> {
 
 /** Changes a zone by `nsupdate`. @param lines such as `update add www.z0.test. 300 A 192.0.2.1` */
 export async function nsupdate(port: number, zone: string, ...lines: string[]): Promise<void> {
-  const run = Bun.spawn(['nsupdate', '-y', signature], { stdin: 'pipe', stderr: 'pipe' })
+  const run = Bun.spawn(['nsupdate', '-y', updateSignature], { stdin: 'pipe', stderr: 'pipe' })
   run.stdin.write([`server 127.0.0.1 ${port}`, `zone ${zone}`, ...lines, 'send', ''].join('\n'))
   await run.stdin.end()
   const said = await new Response(run.stderr).text()
