@@ -88,12 +88,12 @@ function rrsetSteps(
     createdAt: now,
     updatedAt: now,
   }
-  const otherTerms = row.ttl !== wanted.ttl || canonicalJson(row.options) !== canonicalJson(options)
+  const otherTerms = row.ttl !== wanted.ttl || (row.options !== options && canonicalJson(row.options) !== canonicalJson(options))
   const whole = !existing || otherTerms || !sameMembers(row, members)
   const changedAsWhole: RrsetRow = { ...row, ttl: wanted.ttl, options, ...members }
   const before = steps.changes.length
   const marks = marksOf(members)
-  const otherMarks = !isDeepStrictEqual(marks, marksOf(row))
+  const otherMarks = existing !== undefined && !isDeepStrictEqual(marks, marksOf(row))
   const marked = (recordId: string) =>
     steps.marks.push(...marks.map(mark => ({ workspaceId: zone.workspaceId, zoneId: zone.id, recordId, mark })))
 
