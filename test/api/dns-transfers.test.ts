@@ -195,6 +195,22 @@ describe('settings', () => {
     }
   })
 
+  test('say of which secondary the key may transfer nothing', async () => {
+    const { acme } = await world(around)
+    const [first, second] = [(await keyMade(acme, 'first')).id, (await keyMade(acme, 'second')).id]
+    const secondaries = [
+      { name: 'ns2', address: '192.0.2.1', tsig_key_id: first },
+      { name: 'ns3', address: '192.0.2.2', tsig_key_id: second },
+      { name: 'ns4', address: '192.0.2.3' },
+    ]
+    expect((await acme.call('PATCH', builtin, { secondaries })).body.warnings).toEqual([])
+    const { status, body } = await acme.call('PATCH', builtin, { transfer_key_ids: [second] })
+    expect([status, body.warnings.length]).toEqual([200, 1])
+    for (const word of [first, 'ns2']) expect(body.warnings[0]).toContain(word)
+    expect((await acme.call('GET', builtin)).body.warnings).toEqual(body.warnings)
+    expect((await acme.call('PATCH', builtin, { transfer_key_ids: [first, second] })).body.warnings).toEqual([])
+  })
+
   test('keep the keys that they name', async () => {
     const { acme } = await world(around)
     const keys = [await keyMade(acme, 'a'), await keyMade(acme, 'b'), await keyMade(acme, 'c')]

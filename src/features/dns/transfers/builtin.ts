@@ -238,7 +238,16 @@ function view(ctx: Ctx, row: ServingRow, secondaries: readonly SecondaryRow[]): 
       serial: row.catalogSerial,
     },
     transfer_key_ids: row.transferKeyIds,
+    warnings: shutOut(row, secondaries),
     version: row.version,
     updated_at: row.version === 0 ? null : instant(row.updatedAt),
   }
 }
+
+/** Secondaries that are told of changes and could not get them with the same key. They may have another, so it is no error. */
+const shutOut = ({ transferKeyIds }: ServingRow, secondaries: readonly SecondaryRow[]): string[] =>
+  secondaries.flatMap(({ name, address, port, keyId }) =>
+    keyId === null || transferKeyIds === null || transferKeyIds.includes(keyId)
+      ? []
+      : `The key ${keyId} of the secondary ${name || `${address} port ${port}`} is not among \`transfer_key_ids\`: it gets no zone with it.`,
+  )

@@ -62,6 +62,7 @@ const example = {
   secondaries: [secondaryExample],
   catalog: { enabled: true, name: 'catalog.ws-01k3z8q4g7e2wv5m9x0c6hbtfn.bailiwick', tsig_key_id: keyExample.id, serial: 4 },
   transfer_key_ids: null,
+  warnings: [],
   version: 3,
   updated_at: '2026-11-21T10:00:00.000Z',
 }
@@ -103,6 +104,10 @@ export const BuiltinProvider = Shape(
       { description: 'The catalog zone (RFC 9432), from which secondaries learn which zones there are.' },
     ),
     transfer_key_ids: transferKeys,
+    warnings: Type.Array(Type.String(), {
+      maxItems: mostSecondaries,
+      description: 'What does not go together, for people: secondaries whose key may transfer no zone.',
+    }),
     version: Type.Integer({ minimum: 0, description: 'Grows with each edit; part of the ETag.' }),
     updated_at: MaybeInstant({ description: 'When it was last edited.' }),
   },
