@@ -153,6 +153,23 @@ describe('templates', () => {
     ])
   })
 
+  test('of the program take names of hosts with a dot at the end and without', async () => {
+    const { acme } = await world()
+    const zone = await zoneMade(acme)
+    const applied = async (word: string, host: string, variables: object) =>
+      (await acme.call('POST', `/v1/dns/templates/tmpl_builtin_${word}/apply`, { zone_id: zone.id, host, variables })).body
+        .records
+    for (const [host, dot] of [
+      ['with', '.'],
+      ['without', ''],
+    ] as const) {
+      const target = `acme.example.net${dot}`
+      expect(await applied('acme_delegation', host, { target })).toMatchObject([{ content: 'acme.example.net.' }])
+      const sts = { policy_id: '1', policy_host: `sts.example.net${dot}`, reports: 'tls@example.com' }
+      expect((await applied('mta_sts', host, sts))[1]).toMatchObject({ type: 'CNAME', content: 'sts.example.net.' })
+    }
+  })
+
   test('are as many as 200, also where several are made at once', async () => {
     const { acme } = await world()
     for (let at = 0; at < 198; at += 33)

@@ -155,7 +155,7 @@ const googleWorkspace: TemplateContent = {
 /** RFC 8555 section 8.4 has the name; that a CNAME there hands the challenges on, Let’s Encrypt says under "Challenge Types". */
 const acmeDelegation: TemplateContent = {
   variables: [{ name: 'target', type: 'host', description: 'Name at which the challenges are answered.' }],
-  records: [{ type: 'CNAME', name: '_acme-challenge', content: '{{target}}.', on_conflict: 'replace' }],
+  records: [{ type: 'CNAME', name: '_acme-challenge', content: '{{target}}', on_conflict: 'replace' }],
 }
 
 /** RFC 8659 sections 4.2 to 4.4. */
@@ -193,7 +193,7 @@ const mtaSts: TemplateContent = {
   ],
   records: [
     { type: 'TXT', name: '_mta-sts', content: 'v=STSv1; id={{policy_id}};', on_conflict: 'replace' },
-    { type: 'CNAME', name: 'mta-sts', content: '{{policy_host}}.', on_conflict: 'replace' },
+    { type: 'CNAME', name: 'mta-sts', content: '{{policy_host}}', on_conflict: 'replace' },
     { type: 'TXT', name: '_smtp._tls', content: 'v=TLSRPTv1; rua=mailto:{{reports}}', on_conflict: 'replace' },
   ],
 }
