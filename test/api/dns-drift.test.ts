@@ -132,7 +132,7 @@ describe('what somebody else changes at a provider', () => {
   })
 
   test('is taken over where that is asked for, alone or with all', async () => {
-    const { kept, other, w, path } = await begun()
+    const { kept, other, w, path, events } = await begun()
     other('www', ['198.51.100.7'])
     other('new', ['198.51.100.8'])
     await kept.refresh()
@@ -145,6 +145,11 @@ describe('what somebody else changes at a provider', () => {
     await w.settle()
     expect((await kept.records('?name=www'))[0]).toMatchObject({ content: '198.51.100.7', synced: true })
     expect((await kept.shown()).synced).toBe(false)
+    // What others did was told when it was found; that it is taken over here is the caller's doing.
+    const [taken] = await events()
+    expect(taken.data).toMatchObject({ origin: 'api', actor: { type: 'token' }, change_count: 2 })
+    const [changeset] = (await w.acme.call('GET', `${path}/history`)).body.data
+    expect([changeset.origin, changeset.actor?.id]).toEqual(['api', taken.data.actor.id])
     await w.acme.call('POST', `${path}/adopt`, { all: true })
     await w.settle()
     expect((await kept.shown()).synced).toBe(true)
@@ -166,7 +171,7 @@ describe('what somebody else changes at a provider', () => {
   })
 
   test('is taken over by the policy adopt', async () => {
-    const { kept, other, w } = await begun({ drift_policy: 'adopt' })
+    const { kept, other, w, events } = await begun({ drift_policy: 'adopt' })
     other('www', ['198.51.100.7'])
     other('api', null)
     other('new', ['198.51.100.8'])
@@ -174,6 +179,7 @@ describe('what somebody else changes at a provider', () => {
     expect(await kept.shown()).toMatchObject({ synced: true, record_count: 3 })
     expect((await kept.records('?name=new'))[0]).toMatchObject({ source: 'import', synced: true })
     expect(await w.happened()).toEqual(['dns.records_changed'])
+    expect((await events())[0].data).toMatchObject({ origin: 'external', actor: null, change_count: 4 })
   })
 
   test('is removed where the zone is to have nothing else, beyond the guards only if let through', async () => {

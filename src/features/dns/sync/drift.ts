@@ -4,6 +4,7 @@ import type { Ctx } from '../../../core/ctx'
 import { instant } from '../../../core/clock'
 import { requireMatch } from '../../../core/if-match'
 import { conflict, invalid } from '../../../core/problem'
+import { originOfCaller } from '../changed-event'
 import { typeOf } from '../record-values'
 import { countsOf } from '../rrsets'
 import { ruleKept } from '../rule-problems'
@@ -88,7 +89,7 @@ export async function adoptDrift(ctx: Ctx, zoneId: string, input: AdoptInput): P
     requireMatch(ctx, zone)
     const ids = await foundIds(tx, zone.id)
     const wanted = (await adoptedRows(tx, zone, input)).map(one => wantedAsObserved(one, ids))
-    const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'external' })
+    const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: originOfCaller(ctx) })
     const told = { serial: made.zone.serial, ...countsOf(made.changes) }
     return {
       result: { zone_id: zone.id, ...told },
