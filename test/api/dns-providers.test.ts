@@ -88,6 +88,8 @@ describe('providers', () => {
     expect(await refused({ ...settings, url: 'ftp://pdns.example' })).toEqual([422, ['#/settings/url']])
     expect(await refused({ ...settings, url: 'https://me:secret@pdns.example' })).toEqual([422, ['#/settings/url']])
     expect(await refused({ ...settings, url: 'https://pdns.example/?x=1' })).toEqual([422, ['#/settings/url']])
+    for (const path of ['/api/v1', '/api/v1/', '/behind/api/v1/servers/localhost'])
+      expect(await refused({ ...settings, url: `https://pdns.example${path}` })).toEqual([422, ['#/settings/url']])
     expect(await refused({ ...settings, api_key: 'two\r\nlines' })).toEqual([422, ['#/settings/api_key']])
     expect(await refused({ ...settings, ca: 'none' })).toEqual([422, ['#/settings/ca']])
     const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'

@@ -68,6 +68,20 @@ describe('zones', () => {
     },
   )
 
+  test('are not named like an address', async () => {
+    const { acme } = await world()
+    for (const name of ['1.2.3.4', 'example.007']) {
+      const { status, body } = await acme.call('POST', '/v1/dns/zones', { name })
+      expect([status, body.errors[0].pointer, body.errors[0].detail]).toEqual([
+        422,
+        '#/name',
+        expect.stringContaining('RFC 3696 2'),
+      ])
+    }
+    for (const name of ['3.2.1.in-addr.arpa', '1.0.ip6.arpa', '123.example'])
+      expect((await acme.call('POST', '/v1/dns/zones', { name })).status).toBe(201)
+  })
+
   test('are one of a name, and not below those of another workspace', async () => {
     const { acme, rival } = await world()
     await zoneMade(acme)

@@ -20,6 +20,9 @@ export function zoneNameOf(text: string): string {
         'RFC 1035 2.3.1',
       )
   }
+  // `in-addr.arpa` and `ip6.arpa`, where labels are numbers, do not end in one.
+  if (/^\d+$/.test(labelsOf(name).at(-1)!))
+    throw new DnsFormatError('must not end in a label of digits alone: that is an address', null, 'RFC 3696 2')
   return name.slice(0, -1)
 }
 

@@ -80,11 +80,17 @@ export const powerDns: ProviderKind<Settings> = {
   destination: ['url', 'server_id', 'ca'],
   caps,
   refuse(given) {
-    const problems = [urlProblem('url', given.url), caProblem(given.ca)].filter(one => one !== null)
+    const problems = [urlProblem('url', given.url) ?? pathProblem(given.url), caProblem(given.ca)].filter(one => one !== null)
     if (problems.length > 0) throw invalid(problems)
   },
   open: (given, around) => new PowerDns(given, around),
 }
+
+/** The path of the API is the same at every server; a proxy may have it below another. */
+const pathProblem = (url: string): FieldProblem | null =>
+  /\/api\/v\d+(?:\/servers.*)?\/*$/i.test(url)
+    ? { pointer: '#/settings/url', code: 'format', detail: 'must be without the path of the API, such as /api/v1.' }
+    : null
 
 class PowerDns implements DnsProvider {
   readonly caps = caps
