@@ -367,6 +367,55 @@ describe('applying a template', () => {
     expect(await recordsOf(acme, zone)).toEqual(['* 3600 A 192.0.2.1'])
   })
 
+  test('that ends the mail of a zone which has some is refused', async () => {
+    const { acme } = await world()
+    const zone = await zoneMade(acme)
+    const office = { mx_host: 'example-com.mail.protection.outlook.com' }
+    const first = await applied(acme, 'tmpl_builtin_microsoft_365', zone, { variables: office, mode: 'linked' })
+    const before = await recordsOf(acme, zone)
+    const refused = await acme.call('POST', '/v1/dns/templates/tmpl_builtin_no_mail/apply', { zone_id: zone.id, mode: 'linked' })
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
+    expect(refused.body.conflicts.map((one: any) => [one.type, one.others[0].content])).toEqual([
+      ['MX', '0 example-com.mail.protection.outlook.com.'],
+      ['TXT', expect.stringContaining('v=spf1 include:')],
+    ])
+    expect(await recordsOf(acme, zone)).toEqual(before)
+    expect((await acme.call('GET', `/v1/dns/template-bindings/${first.id}`)).body.state).toBe('current')
+  })
+
+  test('that takes away what another linked one has put there is held back until that is allowed', async () => {
+    const { acme, audited } = await world()
+    const zone = await zoneMade(acme)
+    const first = await made(acme)
+    const binding = await applied(acme, first.id, zone, { variables: address, mode: 'linked' })
+    const other = await made(acme, {
+      ...of([
+        { type: 'A', name: '@', content: '192.0.2.99', on_conflict: 'replace' },
+        { type: 'A', name: 'www', content: '192.0.2.99', on_conflict: 'replace' },
+      ]),
+      name: 'Other',
+    })
+    const path = `/v1/dns/templates/${other.id}`
+    const preview = await acme.call('POST', `${path}/preview`, { zone_id: zone.id })
+    expect(preview.body.blocked).toMatchObject([{ code: 'replaces_template' }])
+    const refused = await acme.call('POST', `${path}/apply`, { zone_id: zone.id })
+    expect([refused.status, refused.body.code]).toEqual([409, 'plan_blocked'])
+    expect(refused.body.reasons[0].members).toEqual([
+      { name: '@', type: 'A' },
+      { name: 'www', type: 'CNAME' },
+    ])
+    const allow = { allow: ['replaces_template'] }
+    expect((await acme.call('POST', `${path}/apply`, { zone_id: zone.id, ...allow })).status).toBe(422)
+    await audited()
+    await applied(acme, other.id, zone, { ...allow, note: 'The shop moves.' })
+    const entry = (await acme.call('GET', '/v1/audit-events?limit=1')).body.data[0]
+    expect([entry.action, entry.reason]).toEqual(['dns.template.apply', 'The shop moves.'])
+    expect(JSON.stringify(entry)).toContain('replaces_template')
+    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('edited_away')
+    // What was applied once is no more than records that are there.
+    expect((await acme.call('POST', `/v1/dns/template-bindings/${binding.id}/preview`, {})).body.blocked).toEqual([])
+  })
+
   test('leaves what is locked as it is, unless that is allowed', async () => {
     const { acme } = await world()
     const zone = await zoneMade(acme)

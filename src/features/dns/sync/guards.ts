@@ -18,6 +18,7 @@ export const blockCodes = [
   'new_wildcard',
   'new_delegation',
   'first_sync',
+  'replaces_template',
 ] as const
 export type BlockCode = (typeof blockCodes)[number]
 
@@ -156,7 +157,8 @@ function byKind({ ops, existing, locked, unfit, isFirst }: Planned): BlockReason
   return reasons
 }
 
-const reason = (code: BlockCode, detail: string, members: readonly Named[]): BlockReason => ({
+/** @param detail for people @param members what it is about, of which the first are kept */
+export const reason = (code: BlockCode, detail: string, members: readonly Named[]): BlockReason => ({
   code,
   detail: detail.slice(0, 500),
   members: members.slice(0, mostMembers).map(({ name, type }) => ({ name, type })),

@@ -12,6 +12,7 @@ import { bindingsAt } from './note-edits'
 import { place, type Placing, type RecordOutcome, type Shared } from './place'
 import type { PlacedRrset } from './placed'
 import { render } from './render'
+import { replacedTemplates } from './replaced'
 import type { KnownTemplate } from './templates'
 import { settleValues } from './variables'
 
@@ -49,7 +50,8 @@ export async function applicationOf(
   const placing = await placed(read, zone, rendered.records, before, of.before?.bindingId ?? null)
   refuse(placing.wanted.flatMap(rrsetProblems))
   const { ops, reasons } = await opsOf(read, zone, placing.wanted)
-  return { ...placing, ops: ops.map(plannedOp), reasons, warnings: warningsOf(placing.wanted) }
+  const replaced = await replacedTemplates(read, zone.id, placing.wanted, of.before?.bindingId ?? null)
+  return { ...placing, ops: ops.map(plannedOp), reasons: [...reasons, ...replaced], warnings: warningsOf(placing.wanted) }
 }
 
 /** Takes away what a binding put into its zone, but for what was edited there and what other bindings rely on. */

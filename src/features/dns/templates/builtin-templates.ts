@@ -40,12 +40,15 @@ const dmarc: TemplateRecord = {
   essential: false,
 }
 
-/** A null MX (RFC 7505), and SPF and DMARC that let nobody send (RFC 7208 section 10.1.2, RFC 7489 section 6.3). */
+/**
+ * A null MX (RFC 7505), and SPF and DMARC that let nobody send (RFC 7208 section 10.1.2, RFC 7489 section 6.3). Where mail is set up already
+ * whoever wants it gone removes it first: it must not end by an oversight.
+ */
 const noMail: TemplateContent = {
   variables: [],
   records: [
-    { type: 'MX', name: '@', content: '0 .', on_conflict: 'replace' },
-    { type: 'TXT', name: '@', content: 'v=spf1 -all', on_conflict: 'replace' },
+    { type: 'MX', name: '@', content: '0 .', on_conflict: 'fail' },
+    { type: 'TXT', name: '@', content: 'v=spf1 -all', on_conflict: 'fail' },
     { type: 'TXT', name: '_dmarc', content: 'v=DMARC1; p=reject; sp=reject; adkim=s; aspf=s', on_conflict: 'replace' },
   ],
 }
