@@ -469,6 +469,13 @@ describe('the list of records', () => {
     expect(await of('q=198.51*')).toEqual(['www2 A 198.51.100.1'])
     expect((await of('source=api&include=total')).length).toBe(13)
     expect(await of('source=dynamic')).toEqual([])
+    const none = await w.acme.call('GET', '/v1/dns/records?type=FOO')
+    expect([none.status, none.body.errors]).toEqual([
+      400,
+      [{ pointer: '#/query/type', code: 'invalid_parameter', detail: 'must be a record type, and FOO is none.' }],
+    ])
+    expect((await w.acme.call('GET', '/v1/dns/records?type=A,AAAA')).body.detail).toContain('one record type')
+    expect((await w.acme.call('GET', '/v1/dns/records?type=FOO&state=unmanaged')).status).toBe(400)
     for (const query of ['name=a*b', 'content=*x', 'q=a*b*', 'type=A,B', 'name=*.a*'])
       expect([query, (await w.acme.call('GET', `/v1/dns/records?${query}`)).status]).toEqual([query, 400])
     await zoneMade(w.acme, 'bücher.example')

@@ -4,6 +4,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../core/ctx'
 import { toAscii } from '../../core/dns/name'
 import { DnsFormatError } from '../../core/dns/format-error'
+import { recordTypeOf } from '../../core/dns/types'
 import { listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../core/list'
 import { reaches } from '../../core/narrowing'
 import { badParameter } from '../../core/query'
@@ -74,10 +75,24 @@ function nameFits(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, v
   return fits(columns.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
 }
 
+/** @throws Problem 400 naming what is no type */
+function typeAsked(text: string): string {
+  try {
+    return recordTypeOf(text).name
+  } catch (error) {
+    if (error instanceof DnsFormatError) throw badParameter('type', `must be a record type, and ${text.toUpperCase()} is none.`)
+    throw error
+  }
+}
+
 const filters: Record<string, Filter> = {
   type: {
-    schema: Type.String({ pattern: '^[A-Za-z0-9]{1,20}$', 'x-rule': 'must be a record type.', description: 'Only this type.' }),
-    where: (value, place) => sql`${dnsRecords.type} = ${place((value as string).toUpperCase())}`,
+    schema: Type.String({
+      pattern: '^[A-Za-z0-9]{1,20}$',
+      'x-rule': 'must be one record type, since pages are found by walking along the records of one: ask once for each.',
+      description: 'Only this type, one at a time: a page costs the same however many records there are of others.',
+    }),
+    where: (value, place) => sql`${dnsRecords.type} = ${place(typeAsked(value as string))}`,
   },
   name: patternFilter({
     maxLength: 255,
@@ -229,7 +244,7 @@ const foundListing: Listing<FoundRow> = {
   defaultSort: '-id',
   mostItems: recordListing.mostItems!,
   filters: {
-    type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place((value as string).toUpperCase())}` },
+    type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place(typeAsked(value as string))}` },
     name: { ...filters.name!, where: (value, place) => nameFits(dnsFoundRecords, value as string, place) },
   },
   sorts: {},
