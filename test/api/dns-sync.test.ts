@@ -126,6 +126,13 @@ describe('a zone at a provider', () => {
     expect(plan.targets).toMatchObject([
       { provider_id: kept.provider.id, op_count: 1, ops: [{ action: 'create', name: 'www', before: null }] },
     ])
+    const places = async () =>
+      (
+        await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/plan`, { rrsets: [kept.a('api', '192.0.2.2')] })
+      ).body.targets.map((one: any) => [one.target_id, one.provider_id, one.op_count])
+    const there = [plan.targets[0].target_id, kept.provider.id, 2]
+    // The hub is no provider of a zone that it does not serve.
+    expect(await places()).toEqual([[null, null, 1], there])
     const applied = await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/apply`, { plan_id: plan.id, hash: plan.hash })
     await w.settle()
     expect((await w.acme.call('GET', applied.headers.get('location')!)).body).toMatchObject({

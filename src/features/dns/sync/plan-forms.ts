@@ -27,7 +27,8 @@ export interface PlannedOp {
 export interface PlannedTarget {
   /** Null where it is the zone as it is kept here. */
   target_id: string | null
-  provider_id: string
+  /** Null where it is the zone as it is kept here, and the hub does not serve it. */
+  provider_id: string | null
   /** Of the last reading, which the plan was worked out from; null for what is kept here. */
   observed_hash: string | null
   /** Over all of its steps. */
@@ -54,19 +55,22 @@ export const plannedOp = ({ action, name, type, before, after }: Op): PlannedOp 
   after: after && plannedForm(after),
 })
 
-/** The steps of a plan in one place. @param at absent for the zone as it is kept here */
+/** The steps of a plan in one place. @param at of the zone as it is kept here: {@link plannedHere} */
 export const plannedOps = (
   ops: readonly PlannedOp[],
-  at: Pick<PlannedTarget, 'target_id' | 'provider_id' | 'observed_hash'> = {
-    target_id: null,
-    provider_id: builtin,
-    observed_hash: null,
-  },
+  at: Pick<PlannedTarget, 'target_id' | 'provider_id' | 'observed_hash'>,
 ): PlannedTarget => ({
   ...at,
   ops_hash: sha256Hex(canonicalJson(JSON.parse(JSON.stringify(ops)))),
   op_count: ops.length,
   ops: ops.slice(0, mostOpsShown),
+})
+
+/** The zone as it is kept here, as a place of a plan: the hub is a provider of those alone that it serves. */
+export const plannedHere = ({ isServed }: { isServed: boolean }) => ({
+  target_id: null,
+  provider_id: isServed ? builtin : null,
+  observed_hash: null,
 })
 
 /** An edit of a zone in a form that JSON can hold: values as text, with what else an edit says of an rrset as it is. */

@@ -22,7 +22,7 @@ import { changeZone, type Changer, type ZoneEdit } from '../zone-changes'
 import { rrsetKey, type ZoneRow } from '../zone-rows'
 import { zoneOf } from '../zones'
 import type { BlockReason } from './guards'
-import { keptEdit, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
+import { keptEdit, plannedHere, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
 import { plannedAtTargets, type PlanScope } from './plan-targets'
 import type { PlanView } from './shapes'
 import { dnsPlans } from './tables'
@@ -57,7 +57,7 @@ export async function makePlan(
   return await writePlan(tx, zone, {
     edits: wanted.length === 0 ? null : wanted.map(keptEdit),
     zoneEdit: by.edit ?? null,
-    targets: [...(isHere ? [plannedOps(here)] : []), ...elsewhere.map(one => one.planned)],
+    targets: [...(isHere ? [plannedOps(here, plannedHere({ ...zone, ...by.edit }))] : []), ...elsewhere.map(one => one.planned)],
     blocked: joined([...reasons, ...elsewhere.flatMap(one => one.reasons)]),
     enforce: at.enforce ?? null,
     origin: by.origin,

@@ -16,7 +16,10 @@ export const Op = Shape({
 
 const PlanTarget = Shape({
   target_id: Nullable(Type.String(), { description: 'The target; null where it is the zone as it is kept here.' }),
-  provider_id: Type.String({ description: 'The provider; `builtin` is the hub itself.' }),
+  provider_id: Nullable(Type.String(), {
+    description:
+      'The provider; `builtin` is the hub itself. Null where the zone as it is kept here changes, and the hub does not serve it: what is to be at its providers.',
+  }),
   op_count: Type.Integer({ minimum: 0, description: 'Steps in all.' }),
   ops: Type.Array(Op, { maxItems: 1000, description: 'The steps, the first ones.' }),
   truncated: Type.Boolean({ description: 'True when there are more than are shown.' }),
