@@ -112,6 +112,22 @@ test('there are none of changes that are being cleared away', async () => {
   expect(await readDeltas(w.hub.read, zone.id, 2, many)).toHaveLength(1)
 })
 
+test('a zone that is made again goes on from the serial of the one before it, of which nothing leads to it', async () => {
+  const w = await world()
+  const add = (id: string, content: string) =>
+    w.acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'A', name: 'www', content })
+  const before = await zoneMade(w.acme)
+  for (const content of ['192.0.2.1', '192.0.2.2']) await add(before.id, content)
+  await w.acme.call('DELETE', `/v1/dns/zones/${before.id}`)
+  const zone = await zoneMade(w.acme)
+  expect(zone.serial).toBe(4)
+  await add(zone.id, '192.0.2.3')
+  expect(await readDeltas(w.hub.read, zone.id, 4, many)).toHaveLength(1)
+  for (const serial of [1, 2, 3]) expect(await readDeltas(w.hub.read, zone.id, serial, many)).toBeNull()
+  await w.acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
+  expect((await zoneMade(w.acme)).serial).toBe(6)
+})
+
 test('a zone that is deleted is gone at once, and what was in it is cleared away after it', async () => {
   const w = await world()
   const zone = await zoneMade(w.acme)

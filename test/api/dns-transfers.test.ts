@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { resolve } from 'node:path'
+import { record } from '../../src/core/change'
 import { transferZone } from '../../src/core/dns-client/transfer'
 import { message, OPCODE, RCODE } from '../../src/core/dns/message'
 import { encodeMessage } from '../../src/core/dns/message-encode'
 import { signTsig, verifyTsig, type TsigKey } from '../../src/core/dns/tsig'
 import { nameServerCaughtUp, startNameServer, writeTransfers, type RunningNameServer } from '../../src/features/dns/name-server'
+import { readRights } from '../../src/features/dns/transfers/rights'
+import { dnsTsigKeys } from '../../src/features/dns/transfers/tables'
 import { pruneTransfers, TransferLog } from '../../src/features/dns/transfers/transfer-log'
 import { scriptedServer, type ScriptedServer } from '../support/scripted-server'
 import { recordText } from '../support/served-zone'
@@ -225,6 +229,18 @@ describe('settings', () => {
     expect((await acme.call('PATCH', builtin, none)).status).toBe(200)
     for (const id of [a, b, c]) expect((await acme.call('DELETE', `${builtin}/tsig-keys/${id}`)).status).toBe(204)
   })
+})
+
+test('a key that settings name and that is gone opens nothing', async () => {
+  const { acme, hub } = await world(around)
+  const { id } = await keyMade(acme, 'gone')
+  await acme.call('PATCH', builtin, { catalog: { enabled: true, tsig_key_id: id } })
+  // As after a deletion at the moment of the edit.
+  await record(hub, async tx => {
+    await tx.delete(dnsTsigKeys).where(eq(dnsTsigKeys.id, id))
+    return { result: undefined }
+  })
+  expect(await readRights(hub)).toMatchObject({ keys: [], zones: [{ keys: [] }] })
 })
 
 describe('transfers', () => {

@@ -162,6 +162,15 @@ export const dnsRecordMarks = table(
   ],
 )
 
+/**
+ * The serials that zones had when they were deleted. A zone of the same name goes on from there: secondaries that have the old one would
+ * keep it while theirs is ahead, and later take changes of the new one for changes of theirs.
+ */
+export const dnsPastSerials = table('dns_past_serials', {
+  name: text('name').primaryKey(),
+  serial: int('serial').notNull(),
+})
+
 /** The last change of each zone, numbered in the order of commits over all zones: how name servers learn what to read again. */
 export const dnsZoneChanges = table(
   'dns_zone_changes',

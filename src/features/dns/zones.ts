@@ -22,7 +22,7 @@ import { ruleKept } from './rule-problems'
 import { readAnew } from './sync/mark-pending'
 import { addTarget } from './sync/new-target'
 import { syncJobFor } from './sync/sync-jobs'
-import { dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
+import { dnsPastSerials, dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
 import { zoneView, zoneViews } from './views'
 import { tellServers } from './transfers/tell-servers'
 import { changeZone } from './zone-changes'
@@ -96,7 +96,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
           status: 'active',
           defaultTtl: input.default_ttl ?? defaultTtl,
           ...soa,
-          serial: 0,
+          serial: await pastSerial(tx, name),
           recordCount: 0,
           updateLimit: input.update_limit_percent ?? null,
           deleteLimit: input.delete_limit_percent ?? null,
@@ -186,6 +186,8 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       after: null,
     }))
     await tx.delete(dnsZones).where(eq(dnsZones.id, id))
+    const { name, serial } = row
+    await tx.insert(dnsPastSerials).values({ name, serial }).onConflictDoUpdate({ target: dnsPastSerials.name, set: { serial } })
     const told = await tellServers(tx, ctx.hub, row, { changed: null, isServedAnew: row.isServed })
     return {
       result: undefined,
@@ -196,6 +198,12 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       wakes: [zonesTopic],
     }
   })
+}
+
+/** The last serial of a zone of this name that is gone, or 0. */
+async function pastSerial(tx: Tx, name: string): Promise<number> {
+  const [row] = await tx.select({ serial: dnsPastSerials.serial }).from(dnsPastSerials).where(eq(dnsPastSerials.name, name))
+  return row?.serial ?? 0
 }
 
 async function ttlsOf(tx: Tx, records: (typeof dnsRecords.$inferSelect)[]) {

@@ -32,7 +32,7 @@ export async function readRights(hub: Hub): Promise<TransferRights> {
     .map(row => ({
       name: originOf(row.catalogName),
       owner: row.workspaceId,
-      keys: row.catalogKeyId === null ? [] : [names.get(row.catalogKeyId)!],
+      keys: [names.get(row.catalogKeyId ?? '') ?? []].flat(),
     }))
   return { keys, zones }
 }
