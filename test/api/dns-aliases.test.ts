@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { jobs } from '../../src/core/db/tables'
 import { message, RCODE } from '../../src/core/dns/message'
 import { encodeMessage } from '../../src/core/dns/message-encode'
 import { rdataOfText } from '../../src/core/dns/rdata'
 import { aliasAddressesOf, expandAliases } from '../../src/features/dns/aliases/expand'
+import { resolveAliasKind } from '../../src/features/dns/aliases/queue'
+import { resolveAliasJob } from '../../src/features/dns/aliases/refresh'
 import { lastZoneChange, readPublishedChanges, readPublishedZone } from '../../src/features/dns/publish'
 import { Answerer } from '../../src/features/dns/server/answerer'
 import { ZoneIndex, ZoneSet } from '../../src/features/dns/server/zone-index'
@@ -228,6 +232,16 @@ test('the target of an ALIAS in a zone of another workspace is what resolvers sa
   expect(server.asked.map(one => one.message.question[0]!.name)).toContain('secret.bank.example.')
   expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
   expect((await aliasAddressesOf(hub.read, zone.id)).get('asks')).toMatchObject({ A: [] })
+})
+
+test('lookups of a workspace keep no more than its own waiting', async () => {
+  const { acme, rival, hub, add, alias } = await scene({})
+  const other = await zoneMade(rival, 'other.example')
+  await alias('@', cdn)
+  await add(rival, other.id, 'ALIAS', '@', cdn)
+  const waiting = await hub.read.select({ lane: jobs.lane }).from(jobs).where(eq(jobs.kind, resolveAliasKind))
+  expect(waiting.map(job => job.lane).sort()).toEqual([acme.workspaceId, rival.workspaceId].sort())
+  expect(resolveAliasJob.lanes!.mostInLane).toBeLessThan(resolveAliasJob.concurrency)
 })
 
 test('a CNAME at the apex is refused, and the ALIAS that its refusal names does what is meant', async () => {

@@ -128,7 +128,9 @@ export async function changeZone(
     jobs: [
       ...told,
       ...pending,
-      ...steps.rrsets.flatMap(one => (one.type === 'ALIAS' && one.after ? [resolveAlias(one.after.row.id)] : [])),
+      ...steps.rrsets.flatMap(one =>
+        one.type === 'ALIAS' && one.after ? [resolveAlias({ rrsetId: one.after.row.id, workspaceId: zone.workspaceId })] : [],
+      ),
     ],
     unchanged: false,
   }

@@ -7,6 +7,7 @@ import type { Reader, Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../core/dns/serial'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
+import { inTurns } from '../../../core/jobs/lanes'
 import { parseAddress } from '../../../core/net/address'
 import { isOpenTo, networkPolicy, type NetworkPolicy } from '../../../core/net/egress'
 import { systemResolvers } from '../../../core/net/resolvers'
@@ -25,11 +26,12 @@ const oftenMs = 10_000
 
 /**
  * Looks up the target of an ALIAS, again and again for as long as it is there: each minute, and sooner where the target lives shorter.
- * What cannot be looked up keeps the addresses it had. A lookup that hangs holds up no more than its own ALIAS.
+ * What cannot be looked up keeps the addresses it had. Lookups that hang hold up no more than those of their own workspace.
  */
 export const resolveAliasJob: JobKind<{ rrset_id: string }> = {
   kind: resolveAliasKind,
   concurrency: 16,
+  lanes: { ...inTurns, mostInLane: 6 },
   leaseMs: 120_000,
   retryAfter: attempts => Math.min(oftenMs * attempts, seldomMs),
   async run(hub, { payload }) {
@@ -120,7 +122,7 @@ async function keep(tx: Tx, hub: Hub, alias: Alias, found: Families): Promise<Re
     .insert(dnsAliasAddresses)
     .values({ rrsetId: alias.rrsetId, zoneId: alias.zoneId, name: alias.name, ...after })
     .onConflictDoUpdate({ target: dnsAliasAddresses.rrsetId, set: after })
-  const next = resolveAlias(alias.rrsetId, now + waitMs(failed ? after.failures : 0, ttls))
+  const next = resolveAlias(alias, now + waitMs(failed ? after.failures : 0, ttls))
   const told = (of: { ipv4: string[]; ipv6: string[] } | undefined) => [of?.ipv4 ?? [], of?.ipv6 ?? []]
   const others = !isDeepStrictEqual(told(before), told(after))
   if (!others && (before?.ttl ?? ttl) === ttl) return { result: undefined, jobs: [next] }

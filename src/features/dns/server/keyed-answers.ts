@@ -14,7 +14,7 @@ export type Later = AsyncGenerator<Uint8Array, void>
 
 /** Answers what is signed, transfers, and NOTIFY. */
 export class KeyedAnswers implements Keyed<Later> {
-  /** Whether the last message was signed by a key that is known: then nobody wrote a victim's address on it. */
+  /** Whether the last message was signed by a key that is known. */
   verified = false
 
   constructor(

@@ -22,6 +22,8 @@ export interface DnsListener {
 }
 
 const tries = 20
+// Secondaries ask for many zones at once. Without a limit one of the customers, who all have keys, could write a victim's address on it.
+const signedShare = 10
 
 /** What a listener answers from, and whom it asks and tells. */
 export interface Held {
@@ -44,7 +46,8 @@ export async function openListener(held: Held, wish: ListenWish): Promise<DnsLis
   const keyed = new KeyedAnswers(answerer, { ...held, transfers, notifies: new Notifies(hub, counted), counted, now })
   answerer.keyed = keyed
   const limit = wish.responsesPerSecond === null ? null : new ResponseRateLimit(wish.responsesPerSecond)
-  const parts = { answerer, keyed, counted, limit, limitLoopback: wish.limitLoopback, stallMs: wish.stallMs }
+  const signedLimit = limit && new ResponseRateLimit(limit.perSecond * signedShare)
+  const parts = { answerer, keyed, counted, limit, signedLimit, limitLoopback: wish.limitLoopback, stallMs: wish.stallMs }
   for (let tried = 1; ; tried++) {
     const udp = await openUdp(wish.host, wish.port, parts)
     let tcp: TcpPort

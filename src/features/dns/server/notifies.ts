@@ -27,7 +27,7 @@ const togetherMs = 1000
 /** Takes in that zones have changed elsewhere (RFC 1996). All it causes is that their serial is asked for, so anybody may tell. */
 export class Notifies {
   readonly #limit = new ResponseRateLimit(perSecond)
-  readonly #questions = new ResponseRateLimit(questionsPerSecond)
+  readonly #questions = new ResponseRateLimit(questionsPerSecond, 0, 1)
   /** Zones that were asked for just now. */
   readonly #recent = new Map<string, { isKept: Promise<boolean | undefined>; again: boolean }>()
 

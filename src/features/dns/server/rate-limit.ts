@@ -13,23 +13,29 @@ const SLOTS = 1 << 16
  * each begins anew when it takes the place from the other, and nobody from outside can choose who that is.
  */
 export class ResponseRateLimit {
-  readonly #networks = new Float64Array(SLOTS)
-  readonly #tokens = new Float64Array(SLOTS)
-  readonly #times = new Float64Array(SLOTS)
-  readonly #held = new Uint8Array(SLOTS)
+  readonly #networks: Float64Array
+  readonly #tokens: Float64Array
+  readonly #times: Float64Array
+  readonly #held: Uint8Array
   readonly #seed: number
 
   constructor(
     /** Answers a second that one network may get, and may get at once after a rest. */
     readonly perSecond: number,
     seed = crypto.getRandomValues(new Uint32Array(1))[0]!,
+    /** Networks that are counted at once: a power of two. */
+    slots = SLOTS,
   ) {
     this.#seed = seed
+    this.#networks = new Float64Array(slots)
+    this.#tokens = new Float64Array(slots)
+    this.#times = new Float64Array(slots)
+    this.#held = new Uint8Array(slots)
   }
 
   /** @param now milliseconds, of any beginning */
   take(network: number, now: number): Verdict {
-    const slot = placeOf(network, this.#seed)
+    const slot = placeOf(network, this.#seed) & (this.#networks.length - 1)
     if (this.#networks[slot] !== network) {
       this.#networks[slot] = network
       this.#tokens[slot] = this.perSecond
@@ -84,5 +90,5 @@ function ipv4Of(address: string): number | null {
 function placeOf(network: number, seed: number): number {
   let hash = Math.imul((network % 0x100000000) ^ seed, 0x9e3779b1)
   hash = Math.imul(hash ^ (hash >>> 15) ^ Math.floor(network / 0x100000000), 0x85ebca6b)
-  return (hash ^ (hash >>> 13)) & (SLOTS - 1)
+  return hash ^ (hash >>> 13)
 }

@@ -24,12 +24,15 @@ export async function openUdp(
     keyed,
     counted,
     limit,
+    signedLimit,
     limitLoopback,
   }: {
     answerer: Answerer<Later>
     keyed: Pick<KeyedAnswers, 'verified'>
     counted: Counted
     limit: ResponseRateLimit | null
+    /** The limit of answers to whoever signs with a key that is known. */
+    signedLimit: ResponseRateLimit | null
     limitLoopback: boolean
   },
 ): Promise<UdpPort> {
@@ -49,8 +52,9 @@ export async function openUdp(
           void answer.next().then(({ value }) => value && sendTo(from, value, peerPort, peer))
           return
         }
-        const network = limit && !keyed.verified && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
-        const verdict = !network ? 'send' : limit!.take(network, performance.now())
+        const held = keyed.verified ? signedLimit : limit
+        const network = held && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
+        const verdict = !network ? 'send' : held!.take(network, performance.now())
         if (verdict === 'send') return sendTo(from, answer, peerPort, peer)
         answerer.unsent()
         if (verdict === 'truncate') {

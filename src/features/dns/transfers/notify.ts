@@ -8,6 +8,7 @@ import { CLASS, message, OPCODE, RCODE, type ResourceRecord } from '../../../cor
 import type { TsigKey } from '../../../core/dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
+import { inTurns } from '../../../core/jobs/lanes'
 import { hubTimeoutMs, type JobDraft } from '../../../core/jobs/queue'
 import { EgressRefused, networkPolicy } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
@@ -35,14 +36,7 @@ const mostOfWorkspace = 16
 export const notifyJob: JobKind<NotifyPayload> = {
   kind: notifyKind,
   concurrency,
-  lanes: {
-    ranks: [100],
-    mostInLane: mostOfWorkspace,
-    mostInGroup: mostOfWorkspace,
-    laterShare: 1,
-    slowShare: 1,
-    isSlow: () => false,
-  },
+  lanes: { ...inTurns, mostInLane: mostOfWorkspace },
   leaseMs: 30_000,
   retryAfter: attempts => pausesMs[attempts - 1] ?? null,
   async run(hub, { payload, lane }) {
