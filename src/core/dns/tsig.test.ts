@@ -112,7 +112,9 @@ describe('what is not verified', () => {
       TSIG_ERROR.BADTRUNC,
       ...Array<number>(3).fill(TSIG_ERROR.BADSIG),
     ])
-    expect(errorOf(verifyTsig(signed, { ...tsig!, mac: new Uint8Array(33) }, [key], { now }))).toBe(TSIG_ERROR.BADSIG)
+    expect([16, 15, 9].map(size => cut(size)).map(one => 'malformed' in one)).toEqual([false, true, true])
+    const longer = verifyTsig(signed, { ...tsig!, mac: new Uint8Array(33) }, [key], { now })
+    expect(longer).toMatchObject({ ok: false, error: TSIG_ERROR.BADSIG, malformed: true })
   })
 
   test('HMAC-MD5, unless the key allows it', () => {

@@ -108,8 +108,12 @@ export interface Verifying {
   unsigned?: readonly Uint8Array[]
 }
 
-/** What came of a check: the key and the MAC, or the error of TSIG that the answer has to tell. */
-export type Verdict = { ok: true; key: TsigKey; mac: Uint8Array } | { ok: false; error: number; key: TsigKey | null }
+/**
+ * What came of a check: the key and the MAC, or the error of TSIG that the answer has to tell. `malformed`: its MAC has a length that
+ * nobody may send, so the answer is FORMERR instead (RFC 8945 5.2.2.1).
+ */
+export type Verdict =
+  { ok: true; key: TsigKey; mac: Uint8Array } | { ok: false; error: number; key: TsigKey | null; malformed?: true }
 
 /**
  * Verifies the TSIG record of a message in the order of RFC 8945 5.2: key, MAC, time, truncation.
@@ -123,8 +127,8 @@ export function verifyTsig(octets: Uint8Array, record: TsigRecord, keys: readonl
   if (!key) return { ok: false, error: TSIG_ERROR.BADKEY, key: null }
   const { hash, octets: full } = ALGORITHMS[key.algorithm]
   const given = record.mac
-  // Shorter than half, or than ten octets, is no truncation but a forgery (RFC 8945 5.2.2.1).
-  if (given.length > full || given.length < Math.max(10, Math.ceil(full / 2))) return { ok: false, error: TSIG_ERROR.BADSIG, key }
+  if (given.length > full || given.length < Math.max(10, Math.ceil(full / 2)))
+    return { ok: false, error: TSIG_ERROR.BADSIG, key, malformed: true }
   const bare = withoutTsig(octets, record)
   const mac = digest(createHmac(hash, key.secret), bare, record, verifying).digest().subarray(0, given.length)
   if (!timingSafeEqual(mac, given)) return { ok: false, error: TSIG_ERROR.BADSIG, key }

@@ -1,34 +1,10 @@
 import { and, asc, desc, eq, gte, lte, or, gt } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
+import type { Delta, DeltaRecord } from '../server/messages'
 import { soaMembers, soaRdataOf, type SoaMembers } from '../soa-members'
 import { dnsZones } from '../tables'
 import { absoluteOf } from '../zone-names'
 import { dnsChangesetRrsets, dnsChangesets, type KeptRrset } from './tables'
-
-/** What leads from one serial to the next (RFC 1995 section 4). */
-export interface Delta {
-  fromSerial: number
-  toSerial: number
-  soaBefore: SoaRecord
-  soaAfter: SoaRecord
-  removed: DeltaRecord[]
-  added: DeltaRecord[]
-}
-
-export interface SoaRecord {
-  /** Seconds. */
-  ttl: number
-  rdata: Uint8Array
-}
-
-export interface DeltaRecord {
-  /** Absolute with the dot, in lower case. */
-  name: string
-  type: string
-  /** Seconds. */
-  ttl: number
-  rdata: Uint8Array
-}
 
 const changesetsAtOnce = 500
 const rrsetsAtOnce = 1000
@@ -80,7 +56,7 @@ export async function readDeltas(read: Reader, zoneId: string, fromSerial: numbe
   return [...rrsets.values()].every(left => left === 0) ? [...deltas.values()].reverse() : null
 }
 
-const soaRecord = ({ soa, serial }: { soa: SoaMembers; serial: number }): SoaRecord => ({
+const soaRecord = ({ soa, serial }: { soa: SoaMembers; serial: number }): Delta['soaAfter'] => ({
   ttl: soa.ttl,
   rdata: soaRdataOf(soa, serial),
 })

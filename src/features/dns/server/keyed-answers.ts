@@ -124,6 +124,7 @@ export class KeyedAnswers implements Keyed<Later> {
     const verdict = this.around.keys.verify(query, record, this.around.now())
     this.verified = verdict.ok
     if (verdict.ok) return { key: verdict.key, mac: verdict.mac, message: decodeMessage(query) }
+    if (verdict.malformed) return this.answerer.empty(asked, RCODE.FORMERR)
     const refused = this.answerer.empty(asked, RCODE.NOTAUTH)
     const { error, key } = verdict
     if (!key || error === TSIG_ERROR.BADKEY || error === TSIG_ERROR.BADSIG) return refuseTsig(refused, record, error)

@@ -69,6 +69,7 @@ export interface HubAnswers {
 export interface Delta {
   fromSerial: number
   toSerial: number
+  /** TTLs in seconds. */
   soaBefore: { ttl: number; rdata: Uint8Array }
   soaAfter: { ttl: number; rdata: Uint8Array }
   removed: DeltaRecord[]
@@ -76,7 +77,7 @@ export interface Delta {
 }
 
 export interface DeltaRecord {
-  /** Absolute. */
+  /** Absolute, in lower case. */
   name: string
   type: string
   /** Seconds. */

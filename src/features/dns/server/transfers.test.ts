@@ -239,6 +239,18 @@ describe('AXFR', () => {
     expect(records).toEqual([])
   })
 
+  test('with a signature of a length that there is not is no query', async () => {
+    const signed = signTsig(encodeMessage(query('z.test.', 'SOA')), key, { time: now() }).message
+    // The MAC stands in front of the id and two empty fields; its length and that of the record tell how long it is.
+    const cut = Buffer.concat([signed.subarray(0, -6 - 32), signed.subarray(-6 - 32, -6 - 24), signed.subarray(-6)])
+    cut.writeUInt16BE(8, cut.length - 6 - 8 - 2)
+    const { at, algorithm } = decodeMessage(signed).tsig!
+    const size = at + key.name.length + 1 + 8
+    cut.writeUInt16BE(cut.length - size - 2, size)
+    expect(decodeMessage(cut).tsig).toMatchObject({ algorithm, mac: { length: 8 } })
+    expect(await insisted(cut)).toMatchObject({ rcode: 1, tsig: null })
+  })
+
   test('with the key that the zone names is given, also of MD5 where its owner said so', async () => {
     expect(await transfer('closed.test.', 'AXFR', md5)).toMatchObject({ verified: true, records: { length: 2 } })
   })
