@@ -219,6 +219,38 @@ test('the target of an ALIAS in zones of its workspace is followed there, and be
   await settle()
 })
 
+test('the target of an ALIAS may be what a wildcard stands for, or lie below an apex that leads elsewhere', async () => {
+  const { acme, hub, zone, add, alias, settle, server } = await scene({})
+  const other = await zoneMade(acme, 'other.example')
+  for (const [name, content] of [
+    ['*', '192.0.2.1'],
+    ['*.deep', '192.0.2.2'],
+    ['one.two.three', '192.0.2.3'],
+  ])
+    await add(acme, other.id, 'A', name!, content!)
+  const moved = await zoneMade(acme, 'moved.example', { nameservers: ['ns1.far.test.'] })
+  await add(acme, moved.id, 'DNAME', '@', 'other.example.')
+  const targets = {
+    ...{ a: 'any.other.example.', b: 'x.y.any.other.example.', c: 'any.deep.other.example.', d: 'deep.other.example.' },
+    ...{ e: 'two.three.other.example.', f: 'no.two.three.other.example.', g: 'any.moved.example.', h: '*.other.example.' },
+  }
+  for (const [name, target] of Object.entries(targets)) await alias(name, target)
+  await settle()
+  const found = await aliasAddressesOf(hub.read, zone.id)
+  expect(
+    Object.keys(targets).map(name =>
+      found
+        .get(name)!
+        .A.map(one => one.at(-1))
+        .join(),
+    ),
+  ).toEqual(
+    // As RFC 4592 has it: d, e and f are names that exist, or are below one that does.
+    ['1', '1', '2', '', '', '', '1', '1'],
+  )
+  expect(server.asked).toEqual([])
+})
+
 test('the target of an ALIAS in a zone of another workspace is what resolvers say of it', async () => {
   const told = 'www.bank.example.'
   const { rival, hub, zone, add, alias, answers, settle, server } = await scene({ [`${told} A`]: [`${told} 60 A 198.51.100.7`] })

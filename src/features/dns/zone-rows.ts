@@ -1,9 +1,10 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, gte, inArray, lt, ne, type SQL } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { notFound } from '../../core/problem'
 import { dnsRecords, dnsRrsets, dnsZones } from './tables'
+import { reversedName } from './zone-names'
 
 export type ZoneRow = typeof dnsZones.$inferSelect
 export type RrsetRow = typeof dnsRrsets.$inferSelect
@@ -47,6 +48,14 @@ export async function rrsetsAt(tx: Reader, zoneId: string, names: readonly strin
     for (const one of byId.values()) found.set(rrsetKey(one.row), one)
   }
   return found
+}
+
+/** Of the records of a zone those that are below a name. */
+export function isBelow(name: string): SQL {
+  if (name === '@') return ne(dnsRecords.name, '@')
+  const prefix = reversedName(name)
+  // The dot is followed by the slash, so this is every text that begins with the name and a dot.
+  return and(gte(dnsRecords.nameReversed, `${prefix}.`), lt(dnsRecords.nameReversed, `${prefix}/`))!
 }
 
 export const rrsetKey = (of: { name: string; type: string }): string => `${of.name} ${of.type}`

@@ -1,9 +1,10 @@
-import { and, eq, gte, inArray, lt, ne, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../core/db/transaction'
 import type { FieldProblem } from '../../core/problem'
 import { broken } from './rrset-rules'
 import { dnsRecords, dnsRrsets } from './tables'
-import { absoluteOf, namesAbove, reversedName, withinZone } from './zone-names'
+import { absoluteOf, namesAbove, withinZone } from './zone-names'
+import { isBelow } from './zone-rows'
 
 interface Zone {
   id: string
@@ -101,16 +102,12 @@ async function hiddenByDname(tx: Tx, zone: Zone, touched: readonly Touched[]): P
     const [below] = await tx
       .select({ name: dnsRecords.name })
       .from(dnsRecords)
-      .where(and(eq(dnsRecords.zoneId, zone.id), name === '@' ? ne(dnsRecords.name, '@') : startsWith(`${reversedName(name)}.`)))
+      .where(and(eq(dnsRecords.zoneId, zone.id), isBelow(name)))
       .limit(1)
     if (below) problems.push(broken(pointer, `must have nothing below it, and there is ${below.name}`, 'RFC 6672 2.4'))
   }
   return problems
 }
-
-const startsWith = (prefix: string) =>
-  // The dot is followed by the slash, so this is every text that begins with the prefix.
-  and(gte(dnsRecords.nameReversed, prefix), lt(dnsRecords.nameReversed, `${prefix.slice(0, -1)}/`))!
 
 /** Among rows that are found by their name or target: in this form SQLite does not walk all of a type instead. */
 const isOfType = (types: string[]) => inArray(sql`upper(${dnsRecords.type})`, types)

@@ -4,6 +4,7 @@ import { labelsOf, nameOf } from '../../../core/dns/name'
 import { textOf } from '../../../core/dns/rdata'
 import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
 import { absoluteOf, namesAbove, withinZone } from '../zone-names'
+import { isBelow } from '../zone-rows'
 import type { Family, Found } from './look-up'
 
 /** Where a name leads as far as the zones of a workspace know: addresses, or a name that others have to be asked for. */
@@ -14,7 +15,7 @@ const emptyTtl = 60
 
 /**
  * Follows a name over CNAME, ALIAS and DNAME of the zones of a workspace. Those of others are asked for as everything elsewhere is: a zone
- * may be made by whoever does not own its name, or hold what its owner tells to nobody. Wildcards are left out.
+ * may be made by whoever does not own its name, or hold what its owner tells to nobody.
  * @param name absolute, in lower case
  */
 export async function follow(read: Reader, workspaceId: string, name: string): Promise<Followed> {
@@ -24,10 +25,12 @@ export async function follow(read: Reader, workspaceId: string, name: string): P
     seen.add(at)
     const zone = await zoneOfName(read, workspaceId, at)
     if (!zone) return { elsewhere: at, ttl }
-    const own = withinZone(at, zone.name)!
-    const rows = await recordsAt(read, zone.id, [own, ...namesAbove(own)])
-    if (rows.some(row => row.type === 'NS' && row.name !== '@')) return { elsewhere: at, ttl }
-    const dname = rows.find(row => row.type === 'DNAME' && row.name !== own)
+    const asked = withinZone(at, zone.name)!
+    const above = asked === '@' ? [] : [...namesAbove(asked), '@']
+    const rows = await recordsAt(read, zone.id, [asked, ...above, ...above.map(wildcardOf)])
+    if (rows.some(row => row.type === 'NS' && row.name !== '@' && !isWildcard(row.name))) return { elsewhere: at, ttl }
+    const dname = rows.find(row => row.type === 'DNAME' && above.includes(row.name))
+    const own = rows.some(row => isWildcard(row.name)) ? await sourceOf(read, zone.id, asked, rows) : asked
     const next = dname ?? rows.find(row => row.name === own && (row.type === 'CNAME' || row.type === 'ALIAS'))
     if (!next) {
       return { found: { A: addressesIn(rows, own, 'A', ttl), AAAA: addressesIn(rows, own, 'AAAA', ttl) } }
@@ -37,6 +40,31 @@ export async function follow(read: Reader, workspaceId: string, name: string): P
   }
   const none = { addresses: [], ttl: emptyTtl }
   return { found: { A: none, AAAA: none } }
+}
+
+const wildcardOf = (name: string): string => (name === '@' ? '*' : `*.${name}`)
+const isWildcard = (name: string): boolean => name === '*' || name.startsWith('*.')
+
+/** The name whose records are told for a name: its own, or the wildcard below the closest name above it that exists (RFC 4592 section 3.3.1). */
+async function sourceOf(read: Reader, zoneId: string, asked: string, rows: readonly RecordAt[]): Promise<string> {
+  const exists = async (name: string) =>
+    name === '@' || rows.some(row => row.name === name) || (await hasBelow(read, zoneId, name))
+  if (await exists(asked)) return asked
+  for (const name of [...namesAbove(asked), '@']) {
+    const wildcard = wildcardOf(name)
+    if (rows.some(row => row.name === wildcard)) return wildcard
+    if (await exists(name)) break
+  }
+  return asked
+}
+
+async function hasBelow(read: Reader, zoneId: string, name: string): Promise<boolean> {
+  const [row] = await read
+    .select({ id: dnsRecords.id })
+    .from(dnsRecords)
+    .where(and(eq(dnsRecords.zoneId, zoneId), isBelow(name)))
+    .limit(1)
+  return row !== undefined
 }
 
 function addressesIn(rows: RecordAt[], own: string, type: Family, most: number): Found {
