@@ -43,8 +43,8 @@ export const TsigKeyInput = Shape(
   { $id: 'TsigKeyInput', description: 'A key to make.', examples: [{ name: 'secondary1.example.com' }] },
 )
 
-export const mostSecondaries = 20
-export const mostTransferKeys = 50
+const mostSecondaries = 20
+const mostTransferKeys = 50
 
 const keyId = (description: string) => Type.String({ maxLength: 64, description })
 const secondaryExample = {

@@ -102,7 +102,7 @@ export async function deleteTsigKey(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** @throws Problem 404 */
-export async function tsigKeyOf(read: Reader | Tx, ctx: Ctx, id: string): Promise<TsigKeyRow> {
+async function tsigKeyOf(read: Reader | Tx, ctx: Ctx, id: string): Promise<TsigKeyRow> {
   const [row] = await read
     .select()
     .from(dnsTsigKeys)
