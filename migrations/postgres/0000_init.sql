@@ -327,6 +327,11 @@ CREATE TABLE "dns_providers" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_past_serials" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"serial" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "dns_record_marks" (
 	"workspace_id" text collate "C" NOT NULL,
 	"zone_id" text collate "C" NOT NULL,

@@ -379,6 +379,11 @@ CREATE TABLE `dns_providers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `dns_providers_name` ON `dns_providers` (`workspace_id`,`name`);--> statement-breakpoint
 CREATE INDEX `dns_providers_workspace` ON `dns_providers` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `dns_past_serials` (
+	`name` text PRIMARY KEY NOT NULL,
+	`serial` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `dns_record_marks` (
 	`workspace_id` text NOT NULL,
 	`zone_id` text NOT NULL,
