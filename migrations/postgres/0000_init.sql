@@ -592,6 +592,13 @@ CREATE TABLE "dns_alias_addresses" (
 	"looked_up_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "dns_alias_ways" (
+	"rrset_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name_reversed" text collate "C" NOT NULL,
+	CONSTRAINT "dns_alias_ways_rrset_id_name_reversed_pk" PRIMARY KEY("rrset_id","name_reversed")
+);
+--> statement-breakpoint
 CREATE TABLE "dns_changeset_rrsets" (
 	"zone_id" text collate "C" NOT NULL,
 	"version" bigint NOT NULL,
@@ -819,6 +826,7 @@ ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_alias_addresses" ADD CONSTRAINT "dns_alias_addresses_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_alias_ways" ADD CONSTRAINT "dns_alias_ways_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_found_records" ADD CONSTRAINT "dns_found_records_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_target_rrsets" ADD CONSTRAINT "dns_target_rrsets_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -911,6 +919,7 @@ CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("end
 CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");--> statement-breakpoint
 CREATE INDEX "dns_alias_addresses_zone" ON "dns_alias_addresses" USING btree ("zone_id","name");--> statement-breakpoint
+CREATE INDEX "dns_alias_ways_name" ON "dns_alias_ways" USING btree ("workspace_id","name_reversed");--> statement-breakpoint
 CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
 CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint

@@ -697,6 +697,15 @@ CREATE TABLE `dns_alias_addresses` (
 );
 --> statement-breakpoint
 CREATE INDEX `dns_alias_addresses_zone` ON `dns_alias_addresses` (`zone_id`,`name`);--> statement-breakpoint
+CREATE TABLE `dns_alias_ways` (
+	`rrset_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name_reversed` text NOT NULL,
+	PRIMARY KEY(`rrset_id`, `name_reversed`),
+	FOREIGN KEY (`rrset_id`) REFERENCES `dns_rrsets`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dns_alias_ways_name` ON `dns_alias_ways` (`workspace_id`,`name_reversed`);--> statement-breakpoint
 CREATE TABLE `dns_changeset_rrsets` (
 	`zone_id` text NOT NULL,
 	`version` integer NOT NULL,

@@ -10,6 +10,7 @@ import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
 import { deliverJob } from '../features/webhooks/deliver'
+import { followAliasesJob } from '../features/dns/aliases/follow'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverAction } from '../features/webhooks/recovery'
@@ -25,6 +26,7 @@ export const jobKinds: readonly JobKind[] = [
   compareLimitsJob,
   streamJob,
   resolveAliasJob,
+  followAliasesJob,
   clearZoneJob,
   checkProviderJob,
   notifyJob,

@@ -284,3 +284,81 @@ test('a CNAME at the apex is refused, and the ALIAS that its refusal names does 
   expect((await alias('@', 'www')).status).toBe(201)
   expect(await answers('example.com.')).toEqual(['example.com. 600 A 192.0.2.1'])
 })
+
+describe('the target of an ALIAS in another zone of its workspace', () => {
+  /** An ALIAS to `www.other.example`, which is a CNAME to a name with an address, beside one that nobody can tell of. */
+  const led = async () => {
+    const here = await scene({ [cdn]: RCODE.SERVFAIL })
+    const other = await zoneMade(here.acme, 'other.example')
+    const address = (await here.add(here.acme, other.id, 'A', 'web', '192.0.2.80')).body
+    await here.add(here.acme, other.id, 'CNAME', 'www', 'web')
+    await here.alias('@', 'www.other.example.')
+    await here.alias('hangs', cdn)
+    await here.settle()
+    const stored = async () => (await aliasAddressesOf(here.hub.read, here.zone.id)).get('@')
+    const addresses = async () => (await stored())?.A.map(octets => octets.join('.'))
+    const readdress = (content: string) => here.acme.call('PATCH', `/v1/dns/records/${address.id}`, { content })
+    return { ...here, other, address, stored, addresses, readdress }
+  }
+
+  test('is followed at once, whatever cannot be looked up, and moves the serial with the addresses alone', async () => {
+    const { acme, hub, zone, other, add, settle, serial, addresses, readdress, stored, address, server } = await led()
+    expect(await addresses()).toEqual(['192.0.2.80'])
+    const before = { serial: await serial(), asked: server.asked.length, change: await lastZoneChange(hub.read) }
+    await readdress('192.0.2.81')
+    await settle()
+    expect(await addresses()).toEqual(['192.0.2.81'])
+    expect(await serial()).toBe(before.serial + 1)
+    expect((await readPublishedChanges(hub.read, zone.id, before.change))!.rrsets.map(one => one.type).sort()).toEqual([
+      'A',
+      'AAAA',
+    ])
+    // What has nothing to do with it.
+    await add(acme, other.id, 'TXT', 'www2', 'x')
+    await settle()
+    expect(await serial()).toBe(before.serial + 1)
+    expect(server.asked).toHaveLength(before.asked)
+    // A TTL is transferred too.
+    await acme.call('PATCH', `/v1/dns/records/${address.id}`, { ttl: 45 })
+    await settle()
+    expect([await serial(), (await stored())!.ttl]).toEqual([before.serial + 2, 45])
+    await acme.call('PATCH', `/v1/dns/zones/${other.id}`, { status: 'paused' })
+    await settle()
+    expect(server.asked.at(-1)!.message.question[0]!.name).toBe('www.other.example.')
+    await acme.call('PATCH', `/v1/dns/zones/${other.id}`, { status: 'active' })
+    await readdress('192.0.2.82')
+    await settle()
+    expect(await addresses()).toEqual(['192.0.2.82'])
+  })
+
+  test('is told to secondaries, with one content for each serial', async () => {
+    const { zone, hub, settle, readdress } = await led()
+    const read = async () => {
+      const { serial, rrsets } = (await readPublishedZone(hub.read, zone.id))!
+      return { serial, apex: rrsets.find(one => one.name === 'example.com.' && one.type === 'A')!.rdata[0]!.join('.') }
+    }
+    const first = await read()
+    await readdress('192.0.2.90')
+    // Not before the serial.
+    expect(await read()).toEqual(first)
+    await settle()
+    expect(await read()).toEqual({ serial: first.serial + 1, apex: '192.0.2.90' })
+  })
+
+  test('comes and goes with a zone', async () => {
+    const { acme, other, alias, settle, add, hub, zone, addresses } = await led()
+    await acme.call('DELETE', `/v1/dns/zones/${other.id}`)
+    await settle()
+    const again = await zoneMade(acme, 'other.example')
+    await add(acme, again.id, 'A', 'www', '192.0.2.99')
+    await settle()
+    expect(await addresses()).toEqual(['192.0.2.99'])
+    await alias('chain', 'example.com.')
+    await settle()
+    const record = (await acme.call('GET', `/v1/dns/zones/${again.id}/records?type=A&name=www`)).body.data[0]
+    await acme.call('PATCH', `/v1/dns/records/${record.id}`, { content: '192.0.2.98' })
+    await settle()
+    const all = await aliasAddressesOf(hub.read, zone.id)
+    expect(['@', 'chain'].map(name => all.get(name)!.A[0]!.join('.'))).toEqual(['192.0.2.98', '192.0.2.98'])
+  })
+})

@@ -157,9 +157,13 @@ async function readUnchanged(
     const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
     if (!zone) return null
     const rrsets = await rrsetsOf(read, zone)
-    // Every change moves the version, so the same one before and after means that none came between.
-    const [again] = await read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, zoneId))
-    if (again?.version === zone.version || tries === mostTries) return { zone, published: published(zone, rrsets) }
+    // Every change moves the version, or with the addresses of an ALIAS the serial: the same before and after mean that none came between.
+    const [again] = await read
+      .select({ version: dnsZones.version, serial: dnsZones.serial })
+      .from(dnsZones)
+      .where(eq(dnsZones.id, zoneId))
+    const isSame = again?.version === zone.version && again.serial === zone.serial
+    if (isSame || tries === mostTries) return { zone, published: published(zone, rrsets) }
   }
 }
 

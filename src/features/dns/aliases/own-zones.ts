@@ -8,7 +8,13 @@ import { isBelow } from '../zone-rows'
 import type { Family, Found } from './look-up'
 
 /** Where a name leads as far as the zones of a workspace know: addresses, or a name that others have to be asked for. */
-export type Followed = { found: Record<Family, Found> } | { elsewhere: string; ttl: number }
+export type Followed = Way & ({ found: Record<Family, Found> } | { elsewhere: string; ttl: number })
+
+/** The names on the way, the first of them too, and the zones that they are in. */
+export interface Way {
+  names: string[]
+  zoneIds: string[]
+}
 
 const longestChain = 16
 const emptyTtl = 60
@@ -20,26 +26,29 @@ const emptyTtl = 60
  */
 export async function follow(read: Reader, workspaceId: string, name: string): Promise<Followed> {
   const seen = new Set<string>()
+  const zoneIds: string[] = []
+  const way = () => ({ names: [...seen], zoneIds })
   let ttl = Infinity
   for (let at = name; seen.size < longestChain && !seen.has(at);) {
     seen.add(at)
     const zone = await zoneOfName(read, workspaceId, at)
-    if (!zone) return { elsewhere: at, ttl }
+    if (!zone) return { ...way(), elsewhere: at, ttl }
+    zoneIds.push(zone.id)
     const asked = withinZone(at, zone.name)!
     const above = asked === '@' ? [] : [...namesAbove(asked), '@']
     const rows = await recordsAt(read, zone.id, [asked, ...above, ...above.map(wildcardOf)])
-    if (rows.some(row => row.type === 'NS' && row.name !== '@' && !isWildcard(row.name))) return { elsewhere: at, ttl }
+    if (rows.some(row => row.type === 'NS' && row.name !== '@' && !isWildcard(row.name))) return { ...way(), elsewhere: at, ttl }
     const dname = rows.find(row => row.type === 'DNAME' && above.includes(row.name))
     const own = rows.some(row => isWildcard(row.name)) ? await sourceOf(read, zone.id, asked, rows) : asked
     const next = dname ?? rows.find(row => row.name === own && (row.type === 'CNAME' || row.type === 'ALIAS'))
     if (!next) {
-      return { found: { A: addressesIn(rows, own, 'A', ttl), AAAA: addressesIn(rows, own, 'AAAA', ttl) } }
+      return { ...way(), found: { A: addressesIn(rows, own, 'A', ttl), AAAA: addressesIn(rows, own, 'AAAA', ttl) } }
     }
     ttl = Math.min(ttl, next.ttl)
     at = dname ? below(at, absoluteOf(dname.name, zone.name), dname.target!) : next.target!
   }
   const none = { addresses: [], ttl: emptyTtl }
-  return { found: { A: none, AAAA: none } }
+  return { ...way(), found: { A: none, AAAA: none } }
 }
 
 const wildcardOf = (name: string): string => (name === '@' ? '*' : `*.${name}`)

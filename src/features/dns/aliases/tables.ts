@@ -1,5 +1,5 @@
 import { int, json, text, time } from '../../../core/db/columns'
-import { index, table } from '../../../core/db/dialect'
+import { index, primaryKey, table } from '../../../core/db/dialect'
 import { dnsRrsets } from '../tables'
 
 /** What the target of each ALIAS was found to have. */
@@ -25,4 +25,18 @@ export const dnsAliasAddresses = table(
     lookedUpAt: time('looked_up_at').notNull(),
   },
   t => [index('dns_alias_addresses_zone').on(t.zoneId, t.name)],
+)
+
+/** The names that each ALIAS leads to, its target first: a change of a zone that one of them is in may change its addresses. */
+export const dnsAliasWays = table(
+  'dns_alias_ways',
+  {
+    rrsetId: text('rrset_id')
+      .notNull()
+      .references(() => dnsRrsets.id, { onDelete: 'cascade' }),
+    workspaceId: text('workspace_id').notNull(),
+    // Labels from the right, without the dot at the end.
+    nameReversed: text('name_reversed').notNull(),
+  },
+  t => [primaryKey({ columns: [t.rrsetId, t.nameReversed] }), index('dns_alias_ways_name').on(t.workspaceId, t.nameReversed)],
 )

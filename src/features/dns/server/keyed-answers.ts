@@ -104,7 +104,6 @@ export class KeyedAnswers implements Keyed<Later> {
     const kept = own(asked)
     return this.around.transfers.messages({
       zone: () => set.at(question.key),
-      zones: set,
       hidden: isHidden,
       id: proof.message.id,
       question: proof.message.question[0]!,

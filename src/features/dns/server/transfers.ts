@@ -4,19 +4,16 @@ import { isAhead } from '../../../core/dns/serial'
 import { transferSigner, tsigLength, type TsigKey } from '../../../core/dns/tsig'
 import { typeName } from '../../../core/dns/type-codes'
 import { WireReader } from '../../../core/dns/wire-reader'
-import { aliasAddresses } from './alias'
 import { countUp, type Counted } from './counted'
 import type { HubLine } from './hub-line'
 import type { Delta, Transferred } from './messages'
 import type { Told } from './resolve'
-import { serialOf, TYPE, type IndexedSet, type ZoneIndex, type ZoneSet } from './zone-index'
+import { serialOf, TYPE, type IndexedSet, type ZoneIndex } from './zone-index'
 
 /** A transfer that may be given: its key was verified and opens the zone. */
 export interface TransferAsked {
   /** The zone as it is when this is called; undefined when it is gone. */
   zone(): ZoneIndex | undefined
-  /** The zones that it is served with, to which its ALIASes may lead. */
-  zones: ZoneSet
   hidden: boolean
   id: number
   question: Question
@@ -86,7 +83,7 @@ export class Transfers {
         return
       }
       const soa = recordsOf(zone.name.octets, zone.soa)[0]!
-      const { records, serial, kind } = content(zone, asked.zones, soa, deltas)
+      const { records, serial, kind } = content(zone, soa, deltas)
       const first = message({ id: asked.id, opcode: OPCODE.QUERY, flags: { qr: true, aa: true }, question: [asked.question] })
       const sign = transferSigner(asked.key, asked.mac)
       for (const octets of encodeTransfer(first, records, { aim: MESSAGE_AIM, reserve: tsigLength(asked.key) })) {
@@ -152,10 +149,10 @@ interface Content {
 }
 
 /** @param deltas those from the client's serial, none when it is up to date, null when it takes the whole zone */
-function content(zone: ZoneIndex, zones: ZoneSet, soa: ResourceRecord, deltas: Delta[] | null): Content {
+function content(zone: ZoneIndex, soa: ResourceRecord, deltas: Delta[] | null): Content {
   const serial = serialOf(soa.rdata)
   if (deltas?.length === 0) return { records: [soa], serial, kind: 'current' }
-  if (deltas === null) return { records: whole(soa, setsOf(zone, zones)), serial, kind: 'axfr' }
+  if (deltas === null) return { records: whole(soa, setsOf(zone)), serial, kind: 'axfr' }
   return { records: incremental(soa.name, deltas), serial: deltas.at(-1)!.toSerial, kind: 'ixfr' }
 }
 
@@ -167,20 +164,15 @@ function* whole(soa: ResourceRecord, sets: readonly Told[]): Generator<ResourceR
 }
 
 /**
- * Every set of the zone as it is now but for the SOA: what is put later changes nothing of it. In the place of an ALIAS are its
- * addresses, since nobody else knows the type.
+ * Every set of the zone as it is now but for the SOA: what is put later changes nothing of it. In the place of an ALIAS are the addresses
+ * that the zone was given along with it, since nobody else knows the type. They are not followed here as answers are: the serial says
+ * what a secondary has, and moves with these.
  */
-function setsOf(zone: ZoneIndex, zones: ZoneSet): Told[] {
+function setsOf(zone: ZoneIndex): Told[] {
   const found: Told[] = []
   for (const node of zone.nodes()) {
-    const isAlias = node.sets.has(TYPE.ALIAS)
     for (const set of node.sets.values()) {
-      const isAddress = set.type === TYPE.A || set.type === TYPE.AAAA
-      if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS && !(isAlias && isAddress)) found.push({ owner: node.name, set })
-    }
-    for (const type of isAlias ? [TYPE.A, TYPE.AAAA] : []) {
-      const set = aliasAddresses(zones, zone.owner, node, type)
-      if (set) found.push({ owner: node.name, set })
+      if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS) found.push({ owner: node.name, set })
     }
   }
   return found
