@@ -384,6 +384,32 @@ describe('NOTIFY', () => {
       return `${question[0]!.name} ${recordText(answer[0]!).split(' ')[5]}`
     })
 
+  test('tells the others where the key of one cannot be opened, and says so', async () => {
+    const here = await world(around)
+    const { acme, hub, pass } = here
+    const key = await keyMade(acme, 'two')
+    const [one, two] = [await secondary(here, null, () => 0), await secondary(here, keyOf(key), () => 0)]
+    const zone = await zoneMade(acme)
+    await acme.call('PATCH', builtin, {
+      secondaries: [
+        { address: '127.0.0.1', port: one.port },
+        { address: '127.0.0.1', port: two.port, tsig_key_id: key.id },
+      ],
+    })
+    await pass(1000)
+    await record(hub, async tx => {
+      await tx.update(dnsTsigKeys).set({ secretSealed: 'nothing' }).where(eq(dnsTsigKeys.id, key.id))
+      return { result: undefined }
+    })
+    await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'a', content: '192.0.2.1' })
+    await pass(60_000)
+    expect([notified(one), notified(two)]).toEqual([['example.com. 2'], []])
+    expect((await acme.call('GET', builtin)).body.secondaries).toMatchObject([
+      { problem: null },
+      { problem: 'The secret of its key cannot be opened.', answered_at: null },
+    ])
+  })
+
   test('tells each secondary of a change, once for many, signed with its key', async () => {
     const here = await world(around)
     const { acme, pass } = here

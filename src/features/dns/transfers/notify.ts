@@ -12,6 +12,7 @@ import { inTurns } from '../../../core/jobs/lanes'
 import { hubTimeoutMs, type JobDraft } from '../../../core/jobs/queue'
 import { EgressRefused, networkPolicy } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
+import { NotOpened } from '../../../core/secrets'
 import { tally } from '../../../core/tally'
 import { nameServerCaughtUp } from '../name-server'
 import { soaMembers, soaRdataOf } from '../soa-members'
@@ -115,8 +116,10 @@ async function tell(hub: Hub, to: SecondaryRow, soa: ResourceRecord) {
     tally(hub, 'dns_notifies', rcode === RCODE.NOERROR ? 'answered' : 'refused')
     return { at, isReached: true, problem: rcode === RCODE.NOERROR ? null : `${soa.name} ${refusal(rcode)}` }
   } catch (error) {
-    if (!(error instanceof AskFailed) && !(error instanceof EgressRefused)) throw error
+    if (!(error instanceof AskFailed) && !(error instanceof EgressRefused) && !(error instanceof NotOpened)) throw error
     tally(hub, 'dns_notifies', 'failed')
+    // The others are told, and whoever looks at this one sees why it is not.
+    if (error instanceof NotOpened) return { at, isReached: false, problem: 'The secret of its key cannot be opened.' }
     // A refusal is an answer; to be told the same again changes nothing about it.
     const isReached = error instanceof AskFailed && (error.failure === 'bad_key' || error.failure === 'refused')
     return { at, isReached, problem: error.message }
