@@ -412,6 +412,8 @@ CREATE TABLE "dns_zones" (
 	"provider_id" text collate "C" NOT NULL,
 	"is_served" boolean NOT NULL,
 	"target_count" bigint NOT NULL,
+	"sync_state" text collate "C" NOT NULL,
+	"is_synced" boolean NOT NULL,
 	"apply" text collate "C" NOT NULL,
 	"drift_policy" text collate "C" NOT NULL,
 	"unmanaged" text collate "C" NOT NULL,
@@ -903,6 +905,10 @@ CREATE UNIQUE INDEX "dns_zone_changes_number" ON "dns_zone_changes" USING btree 
 CREATE UNIQUE INDEX "dns_zones_name" ON "dns_zones" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "dns_zones_workspace" ON "dns_zones" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_zones_by_name" ON "dns_zones" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "dns_zones_by_state" ON "dns_zones" USING btree ("workspace_id","sync_state","id");--> statement-breakpoint
+CREATE INDEX "dns_zones_by_synced" ON "dns_zones" USING btree ("workspace_id","is_synced","id");--> statement-breakpoint
+CREATE INDEX "dns_zones_by_provider" ON "dns_zones" USING btree ("workspace_id","provider_id","id");--> statement-breakpoint
+CREATE INDEX "dns_zones_blocked" ON "dns_zones" USING btree ("workspace_id","id") WHERE blocked_plan_id is not null;--> statement-breakpoint
 CREATE INDEX "flips_heartbeat" ON "flips" USING btree ("heartbeat_id","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_workspace" ON "heartbeats" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_slug" ON "heartbeats" USING btree ("workspace_id","slug");--> statement-breakpoint

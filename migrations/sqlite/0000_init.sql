@@ -487,6 +487,8 @@ CREATE TABLE `dns_zones` (
 	`provider_id` text NOT NULL,
 	`is_served` integer NOT NULL,
 	`target_count` integer NOT NULL,
+	`sync_state` text NOT NULL,
+	`is_synced` integer NOT NULL,
 	`apply` text NOT NULL,
 	`drift_policy` text NOT NULL,
 	`unmanaged` text NOT NULL,
@@ -501,6 +503,10 @@ CREATE TABLE `dns_zones` (
 CREATE UNIQUE INDEX `dns_zones_name` ON `dns_zones` (`name`);--> statement-breakpoint
 CREATE INDEX `dns_zones_workspace` ON `dns_zones` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `dns_zones_by_name` ON `dns_zones` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_zones_by_state` ON `dns_zones` (`workspace_id`,`sync_state`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_zones_by_synced` ON `dns_zones` (`workspace_id`,`is_synced`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_zones_by_provider` ON `dns_zones` (`workspace_id`,`provider_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dns_zones_blocked` ON `dns_zones` (`workspace_id`,`id`) WHERE blocked_plan_id is not null;--> statement-breakpoint
 CREATE TABLE `flips` (
 	`id` text PRIMARY KEY NOT NULL,
 	`heartbeat_id` text NOT NULL,

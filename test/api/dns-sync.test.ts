@@ -113,6 +113,34 @@ describe('a zone at a provider', () => {
     expect(double.zones.size).toBe(0)
   })
 
+  test('is found among others by how it stands, by its provider and by its name', async () => {
+    const w = await world()
+    const kept = await keptZone(w, double, [['www.example.com.', 'A', '192.0.2.1']], { unmanaged: 'delete' })
+    await zoneMade(w.acme, 'example.org')
+    const found = async (query: string) => {
+      const { status, body } = await w.acme.call('GET', `/v1/dns/zones?${query}`)
+      return status === 200 ? body.data.map((one: any) => one.name) : status
+    }
+    const [here, there] = [['example.org'], ['example.com']]
+    const { sync } = await kept.shown()
+    expect([await found('synced=false'), await found('synced=true')]).toEqual([there, here])
+    expect([await found(`state=${sync.state}`), await found('state=synced'), await found('state=error')]).toEqual([
+      there,
+      here,
+      [],
+    ])
+    expect([await found('blocked=true'), await found('blocked=false')]).toEqual([there, here])
+    expect([await found(`provider_id=${kept.provider.id}`), await found('provider_id=builtin')]).toEqual([there, here])
+    expect([await found('name=exa*'), await found('name=example.o*')]).toEqual([[...there, ...here], here])
+    expect([await found('name=*.org'), await found('state=lost')]).toEqual([400, 400])
+    double.zones.clear()
+    await kept.refresh()
+    expect([await found('state=error'), await found('synced=false&state=synced')]).toEqual([there, []])
+    const [target] = (await kept.shown()).sync.targets
+    await w.acme.call('DELETE', `/v1/dns/zones/${kept.zone.id}/targets/${target.id}`)
+    expect([await found('synced=false'), await found('blocked=true')]).toEqual([[], []])
+  })
+
   test('with manual plans is changed by them alone', async () => {
     const w = await world()
     const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })

@@ -15,26 +15,9 @@ import { contentKeyLength, contentKeyOf } from './record-values'
 import { dnsFoundRecords } from './sync/tables'
 import { dnsRecords, dnsZones, recordSources } from './tables'
 import { foundViews, recordViews, type FoundRow } from './views'
+import { asciiName, fits, patternFilter, patternOf, type Pattern, type Place } from './name-patterns'
 import type { RecordRow } from './zone-rows'
 import { reversedName } from './zone-names'
-
-type Place = (value: unknown) => SQL
-
-/** A filter as it was given: the whole text, or its beginning. */
-interface Pattern {
-  text: string
-  isPrefix: boolean
-}
-
-const patternRule = 'must have "*" at its end alone.'
-
-/** @throws Problem 400 */
-function patternOf(parameter: string, value: string): Pattern {
-  const isPrefix = value.endsWith('*')
-  const text = isPrefix ? value.slice(0, -1) : value
-  if (text.includes('*')) throw badParameter(parameter, patternRule)
-  return { text, isPrefix }
-}
 
 /** The names that a filter means: one of them, those that begin so, or those below a name. `*` alone is the wildcard itself. */
 function namePattern(value: string): Pattern & { below: boolean } {
@@ -43,31 +26,6 @@ function namePattern(value: string): Pattern & { below: boolean } {
   if (text.startsWith('*.') && !text.slice(2).includes('*')) return { text: text.slice(2), isPrefix: true, below: true }
   return { ...patternOf('name', text), below: false }
 }
-
-function asciiName(text: string): string {
-  try {
-    return toAscii(text)
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw badParameter('name', `${error.rule}.`)
-    throw error
-  }
-}
-
-/** Equal to a text, or at least it and before every text that does not begin with it. */
-function fits(column: SQLiteColumn, { text, isPrefix }: Pattern, place: Place): SQL {
-  if (!isPrefix) return sql`${column} = ${place(text)}`
-  // Only printable ASCII is in these columns but for content, where nothing is beyond the last character of Unicode.
-  return sql`(${column} >= ${place(text)} and ${column} < ${place(`${text}\u{10ffff}`)})`
-}
-
-const patternFilter = (given: { maxLength: number; description: string; where(value: string, place: Place): SQL }): Filter => ({
-  schema: Type.String({ minLength: 1, maxLength: given.maxLength, description: given.description }),
-  where: (value, place) => given.where(value as string, place),
-  variant: value => {
-    const text = value as string
-    return text.startsWith('*.') ? 'below' : text.endsWith('*') && text !== '*' ? 'prefix' : 'whole'
-  },
-})
 
 function nameFits(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, value: string, place: Place): SQL {
   const pattern = namePattern(value)

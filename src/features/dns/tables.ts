@@ -4,6 +4,7 @@ import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { RrsetOptions } from './providers/provider'
 import type { IgnoreRule } from './sync/ignoring'
+import { syncStates } from './sync/three-way'
 
 export const zoneStatuses = ['active', 'paused'] as const
 export const applyModes = ['auto', 'manual'] as const
@@ -45,6 +46,9 @@ export const dnsZones = table(
     isServed: flag('is_served').notNull(),
     // Of dns_zone_targets: most zones have none, and need not be asked for them.
     targetCount: int('target_count').notNull(),
+    // How it stands at all of them, kept with each reading for lists (sync/zone-standing.ts).
+    syncState: text('sync_state', { enum: [...syncStates] }).notNull(),
+    isSynced: flag('is_synced').notNull(),
     apply: text('apply', { enum: [...applyModes] }).notNull(),
     driftPolicy: text('drift_policy', { enum: [...driftPolicies] }).notNull(),
     // What becomes of rrsets that are at a target alone.
@@ -62,6 +66,12 @@ export const dnsZones = table(
     uniqueIndex('dns_zones_name').on(t.name),
     index('dns_zones_workspace').on(t.workspaceId, t.id),
     index('dns_zones_by_name').on(t.workspaceId, t.name, t.id),
+    index('dns_zones_by_state').on(t.workspaceId, t.syncState, t.id),
+    index('dns_zones_by_synced').on(t.workspaceId, t.isSynced, t.id),
+    index('dns_zones_by_provider').on(t.workspaceId, t.providerId, t.id),
+    index('dns_zones_blocked')
+      .on(t.workspaceId, t.id)
+      .where(sql`blocked_plan_id is not null`),
   ],
 )
 

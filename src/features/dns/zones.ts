@@ -1,4 +1,5 @@
-import { and, asc, count, eq, inArray } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { and, asc, count, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { refuseOverLimit } from '../../access/plans'
 import { limitsChanged } from '../../access/limit-changes'
@@ -12,8 +13,9 @@ import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import { invalid, notFound } from '../../core/problem'
-import type { Page } from '../../core/shapes'
+import { Words, type Page } from '../../core/shapes'
 import { changedEvent, originOfCaller } from './changed-event'
+import { asciiName, fits, patternFilter, patternOf } from './name-patterns'
 import { clearZone } from './clear-zone'
 import { catalogsOrigin, refuseZoneName, zoneTaken } from './name-clashes'
 import { firstRrsets, soaColumns } from './new-zone'
@@ -22,6 +24,8 @@ import { ruleKept } from './rule-problems'
 import { readAnew } from './sync/mark-pending'
 import { addTarget } from './sync/new-target'
 import { syncJobFor } from './sync/sync-jobs'
+import { syncStates } from './sync/three-way'
+import { standingAt } from './sync/zone-standing'
 import { dnsPastSerials, dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
 import { zoneView, zoneViews } from './views'
 import { tellServers } from './transfers/tell-servers'
@@ -38,8 +42,27 @@ export const zoneListing: Listing<ZoneRow> = {
   owner: dnsZones.workspaceId,
   defaultSort: '-id',
   filters: {
-    name: textFilter(dnsZones.name, 'Only the one with this name, in A-labels.', { maxLength: 253 }),
+    name: patternFilter({
+      maxLength: 255,
+      description:
+        'Only the one with this name, or those whose names begin so (`shop*`). That makes the order that of names, unless `sort` is given.',
+      where: (value, place) => fits(dnsZones.name, patternOf('name', asciiName(value.toLowerCase())), place),
+    }),
     status: wordsFilter(dnsZones.status, zoneStatuses, 'Only those of these statuses.'),
+    provider_id: textFilter(dnsZones.providerId, 'Only those whose `provider_id` it is.', { maxLength: 40 }),
+    state: {
+      schema: Words(syncStates, { description: 'Only those whose `sync.state` it is; one at a time.' }),
+      where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
+    },
+    synced: {
+      schema: Type.Boolean({ description: 'Only those that are synced, or only those that are not.' }),
+      where: (value, place) => sql`${dnsZones.isSynced} = ${place(value)}`,
+    },
+    blocked: {
+      schema: Type.Boolean({ description: 'Only those of which changes are held back, or only the others.' }),
+      where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
+      variant: String,
+    },
     q: searchFilter([dnsZones.name, dnsZones.unicodeName], 'Only those whose name holds this text.'),
     ...timeFilters('created_at', dnsZones.createdAt),
     ...timeFilters('updated_at', dnsZones.updatedAt),
@@ -54,7 +77,10 @@ export const zoneListing: Listing<ZoneRow> = {
 const defaultTtl = 3600
 
 export async function listZones(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ZoneView>> {
-  const page = await listPage(ctx, zoneListing, query, row => row)
+  const { name, sort } = query
+  // The order in which the index that finds them has them.
+  const isPattern = typeof name === 'string' && name.endsWith('*') && sort === undefined
+  const page = await listPage(ctx, zoneListing, isPattern ? { ...query, sort: ['name'] } : query, row => row)
   return { ...page, data: await zoneViews(ctx.hub.read, page.data) }
 }
 
@@ -103,6 +129,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
           providerId,
           isServed: providerId === builtin,
           targetCount: 0,
+          ...standingAt([]),
           apply: input.apply ?? 'auto',
           driftPolicy: input.drift_policy ?? 'report',
           unmanaged: input.unmanaged ?? 'keep',

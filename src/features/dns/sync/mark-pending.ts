@@ -6,6 +6,7 @@ import { dropFound } from './found-records'
 import { syncJobFor } from './sync-jobs'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { showStates, targetsOf } from './target-rows'
+import { keepStanding } from './zone-standing'
 
 /**
  * Notes, in the transaction of a change, that rrsets of a zone are to be brought to its targets.
@@ -25,6 +26,7 @@ export async function markPending(
     if (target.state === 'synced' || target.state === 'ignored' || target.state === 'unknown')
       await tx.update(dnsZoneTargets).set({ state: 'pending' }).where(eq(dnsZoneTargets.id, target.id))
   }
+  await keepStanding(tx, zone.id)
   await showStates(tx, zone, rrsets)
   return zone.apply === 'auto' ? [syncJobFor(zone.id)] : []
 }
@@ -38,6 +40,7 @@ export async function markUnknown(
   now: number,
 ): Promise<void> {
   await write(tx, zone, targetId, rrsets, 'unknown', now)
+  await keepStanding(tx, zone.id)
   await showStates(tx, zone, rrsets)
 }
 
@@ -66,6 +69,7 @@ export async function unmark(tx: Tx, zone: ZoneRow, targetId: string): Promise<v
     .from(dnsTargetRrsets)
     .where(eq(dnsTargetRrsets.targetId, targetId))
   await tx.delete(dnsZoneTargets).where(eq(dnsZoneTargets.id, targetId))
+  await keepStanding(tx, zone.id)
   await showStates(tx, zone, rows)
 }
 

@@ -22,6 +22,7 @@ import { countsOf, driftNotice, editWarNotice, syncAudit } from './sync-tells'
 import { dnsZoneTargets } from './tables'
 import { desiredOf, knownAt, type TargetRow } from './target-rows'
 import { worstOf } from './three-way'
+import { keepStanding } from './zone-standing'
 import { limitsOf } from './zone-edits'
 
 /** What a run over a target is to do. */
@@ -116,6 +117,7 @@ export async function settle(
         ...(enforced && countedRun(target, now)),
       })
       .where(eq(dnsZoneTargets.id, target.id))
+    await keepStanding(tx, zone.id)
     return {
       result: { ops, blocked, isStale },
       audits: after && isNews(after, known) ? [syncAudit(zone, claimed, countsOf(after.ops, after.results))] : [],

@@ -13,6 +13,7 @@ import { settle, type SyncOrder } from './settle-reading'
 import { countsOf, syncAudit, type SyncCounts } from './sync-tells'
 import { dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
+import { keepStanding } from './zone-standing'
 
 /** What came of a run. */
 export type SyncOutcome =
@@ -156,6 +157,7 @@ async function failed(
       isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
       nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
     })
+    await keepStanding(tx, claimed.zone.id)
     const isChanged = brought?.ops.some(one => mayHaveHappened(brought.results.get(rrsetKey(one))))
     return {
       result: undefined,

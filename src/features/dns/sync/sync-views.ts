@@ -5,6 +5,7 @@ import { rrsetKey, type ZoneRow } from '../zone-rows'
 import { dnsPlans, dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { observedOf, type TargetRow, type TargetRrset } from './target-rows'
 import { isSynced, worstOf } from './three-way'
+import { standingAt } from './zone-standing'
 import { plannedForm } from './plan-forms'
 import type { BlockedView, RecordSyncView, TargetView, ZoneSyncView } from './sync-shapes'
 
@@ -30,10 +31,11 @@ export async function standingsOf(read: Reader, zones: readonly ZoneRow[]): Prom
   return zone => {
     const own = targets.filter(one => one.zoneId === zone.id)
     const enabled = own.filter(one => one.enabled)
+    const standing = standingAt(enabled)
     const plan = blocked.find(one => one.id === zone.blockedPlanId)
     return {
-      synced: enabled.every(one => one.lastReadAt !== null && isSynced(one.state)),
-      sync: { state: worstOf(enabled.map(one => one.state)), targets: own.map(targetView) },
+      synced: standing.isSynced,
+      sync: { state: standing.syncState, targets: own.map(targetView) },
       blocked: plan ? { plan_id: plan.id, reasons: plan.reasons } : null,
     }
   }
