@@ -27,6 +27,7 @@ export async function keptZone(
 ): Promise<KeptZone> {
   double.zones.clear()
   double.trouble = () => null
+  double.refuses = () => null
   if (begun) {
     const made = { name: 'example.com.', kind: 'Native', nameservers: ['ns1.example.net.'], soa_edit_api: 'DEFAULT' }
     await fetch(`${double.url}/api/v1/servers/localhost/zones`, {

@@ -43,6 +43,8 @@ export interface PowerDnsDouble {
   asked: string[]
   /** What becomes of a request, when it is no answer; null for those that are answered as they should be. */
   trouble: (request: string) => Trouble | null | Promise<Trouble | null>
+  /** What it says of an rrset that it does not take, beside its own rules; null for those that it takes. */
+  refuses: (rrset: { name: string; type: string }) => string | null
   /** Changes a zone as somebody else: no rule is asked. Null values remove the rrset. */
   put(zone: string, name: string, type: string, ttl: number, values: string[] | null, more?: Partial<DoubleRrset>): void
   stop(): void
@@ -55,6 +57,7 @@ export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
     zones: new Map(),
     asked: [],
     trouble: () => null,
+    refuses: () => null,
     put(zoneName, name, type, ttl, values, more = {}) {
       const zone = here.zones.get(zoneName)!
       const key = keyOf(name, type)
@@ -113,7 +116,7 @@ function answered(here: PowerDnsDouble, method: string, path: string, query: URL
   const zone = path.startsWith('/zones/') ? here.zones.get(nameOfId(decodeURIComponent(path.slice('/zones/'.length)))) : undefined
   if (!zone) return plain(404, 'Not Found')
   if (method === 'GET') return Response.json(zoneJson(zone, query.get('rrsets') !== 'false'))
-  if (method === 'PATCH') return judged(() => patched(zone, parsed(body)))
+  if (method === 'PATCH') return judged(() => patched(here, zone, parsed(body)))
   return plain(405, 'Method Not Allowed')
 }
 
@@ -134,7 +137,7 @@ function made(here: PowerDnsDouble, given: any): Response {
 }
 
 /** All of it or nothing, as the transaction of the real one. */
-function patched(zone: DoubleZone, { rrsets }: { rrsets: any[] }): Response {
+function patched(here: PowerDnsDouble, zone: DoubleZone, { rrsets }: { rrsets: any[] }): Response {
   const draft = new Map(zone.rrsets)
   const seen = new Set<string>()
   for (const one of rrsets) {
@@ -142,6 +145,8 @@ function patched(zone: DoubleZone, { rrsets }: { rrsets: any[] }): Response {
     if (!/^[a-z0-9_/.*-]+$/i.test(one.name))
       throw new Refused(`Name '${one.name.replaceAll(' ', '\\032')}' contains unsupported characters`)
     if (!isTypeName(one.type)) throw new Refused(`RRset ${one.name} IN ${one.type}: unknown type given`)
+    const refused = here.refuses(one)
+    if (refused !== null) throw new Refused(refused)
     const name = one.name.toLowerCase()
     const key = keyOf(name, one.type)
     if (seen.has(`${key} ${one.changetype}`))

@@ -17,11 +17,11 @@ import { syncKind } from './sync-jobs'
  * ALIAS is not that ALIAS, and cannot be beside it.
  */
 export const adoptable = ({ stands, expanded }: Pick<Evaluated, 'stands' | 'expanded'>): Stands[] =>
-  stands.filter(
-    one =>
-      (one.state === 'drifted' || one.state === 'unmanaged') &&
-      !(expanded.has(one.name) && ['A', 'AAAA', 'ALIAS'].includes(one.type)),
-  )
+  stands.filter(one => (one.state === 'drifted' || one.state === 'unmanaged') && !standsForAlias(one, expanded))
+
+/** Whether an rrset is one of those that stand for an ALIAS, or the ALIAS that they stand for. @param expanded names at which they do */
+export const standsForAlias = (one: { name: string; type: string }, expanded: ReadonlySet<string>): boolean =>
+  expanded.has(one.name) && ['A', 'AAAA', 'ALIAS'].includes(one.type)
 
 /**
  * Makes the zone here as it is at a target, for some rrsets.

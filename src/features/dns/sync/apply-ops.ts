@@ -2,7 +2,7 @@ import type { Hub } from '../../../core/hub'
 import { ProviderError, type Op, type OpResult } from '../providers/provider'
 import { rrsetKey } from '../zone-rows'
 import { renewClaim, type Claimed } from './claim-target'
-import { inBatches } from './order'
+import { apartFrom, inBatches } from './order'
 import type { Opened } from './read-target'
 
 /** What became of the steps of a plan, by `rrsetKey`. */
@@ -17,14 +17,19 @@ export interface Brought {
 export const mayHaveHappened = (result: OpResult | undefined): boolean =>
   result?.outcome === 'done' || result?.outcome === 'unknown'
 
+// Each costs a request or two.
+const mostRefusals = 20
+
 /**
- * Carries steps out, batch by batch and in order, until one fails: what leads to it must not be brought there without it. Those that are left
- * are for the next time.
+ * Carries steps out, batch by batch and in order, until one fails. Where it was refused, the others are tried again without it and what
+ * hangs on it. Those that are left are for the next time.
  */
 export async function applyOps(hub: Hub, claimed: Claimed, { provider, at }: Opened, ops: readonly Op[]): Promise<Results> {
   const results: Results = new Map()
-  const batches = inBatches(ops, claimed.zone.name, provider.caps.batchOps)
-  for (const batch of batches) {
+  const zoneName = claimed.zone.name
+  let batches = inBatches(ops, zoneName, provider.caps.batchOps)
+  let refusals = 0
+  for (let batch = batches.shift(); batch; batch = batches.shift()) {
     let done: OpResult[]
     try {
       done = await provider.apply(at, batch)
@@ -34,8 +39,16 @@ export async function applyOps(hub: Hub, claimed: Claimed, { provider, at }: Ope
       done = batch.map(({ name, type }) => ({ name, type, outcome: 'left', detail: error.message }))
     }
     for (const one of done) results.set(rrsetKey(one), one)
-    if (done.some(one => one.outcome !== 'done') || done.length < batch.length) break
-    if (batch !== batches.at(-1)) await renewClaim(hub, claimed)
+    const failed = batch.filter(op => results.get(rrsetKey(op))?.outcome !== 'done')
+    if (failed.length > 0) {
+      const refused = failed.filter(op => results.get(rrsetKey(op))?.outcome === 'refused')
+      const isRest = failed.every(op => refused.includes(op) || results.get(rrsetKey(op))?.outcome === 'left')
+      if (refused.length === 0 || !isRest || ++refusals > mostRefusals) break
+      const all = ops.filter(op => results.get(rrsetKey(op))?.outcome === 'refused')
+      const rest = [...failed, ...batches.flat()].filter(op => !refused.includes(op))
+      batches = inBatches(apartFrom(all, rest, zoneName), zoneName, provider.caps.batchOps)
+    }
+    if (batches.length > 0) await renewClaim(hub, claimed)
   }
   for (const { name, type } of ops)
     if (!results.has(rrsetKey({ name, type }))) results.set(rrsetKey({ name, type }), { name, type, outcome: 'left' })

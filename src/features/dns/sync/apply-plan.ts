@@ -14,6 +14,7 @@ import { zoneHeld, type ZoneRow } from '../zone-rows'
 import { zoneTarget } from '../zones'
 import { allowing } from './allowing'
 import { wantedOfEdit } from './plan-forms'
+import { enforcedOf } from './plan-targets'
 import { planStatus, unlocking, type PlanRow } from './plans'
 import { dnsPlans } from './tables'
 import type { PlanApplyInput } from './shapes'
@@ -124,8 +125,8 @@ export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = 
       applies: true,
       reads: true,
       allow: plan.allowed,
-      expects: next.observed_hash!,
-      ...(plan.enforce !== null && { enforce: plan.enforce === 'all' ? 'all' : new Set(plan.enforce) }),
+      expects: next,
+      ...(plan.enforce !== null && { enforce: enforcedOf(plan.enforce)! }),
     })
     if (outcome.did === 'busy') return async () => ({ result: { state: { done }, at: hub.clock.now() + busyPauseMs } })
     const failed = failureOf(outcome)

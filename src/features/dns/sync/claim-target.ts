@@ -42,23 +42,18 @@ export async function claimTarget(hub: Hub, targetId: string): Promise<Claimed |
   })
 }
 
-/** Keeps a claim for another while. @param set what else is known by now @throws ClaimLost */
-export const renewClaim = (hub: Hub, { claim, target }: Claimed, set: Partial<TargetRow> = {}): Promise<void> =>
+/** Keeps a claim for another while. @throws ClaimLost */
+export const renewClaim = (hub: Hub, { claim, target }: Claimed): Promise<void> =>
   record(hub, async tx => {
-    await holdClaim(tx, { claim, target }, hub.clock.now() + claimMs, set)
+    await holdClaim(tx, { claim, target }, hub.clock.now() + claimMs)
     return { result: undefined }
   })
 
 /** Makes sure, in the transaction of what is written, that the claim still stands. @throws ClaimLost */
-export async function holdClaim(
-  tx: Tx,
-  { claim, target }: Pick<Claimed, 'claim' | 'target'>,
-  until: number,
-  set: Partial<TargetRow> = {},
-): Promise<TargetRow> {
+export async function holdClaim(tx: Tx, { claim, target }: Pick<Claimed, 'claim' | 'target'>, until: number): Promise<TargetRow> {
   const [held] = await tx
     .update(dnsZoneTargets)
-    .set({ ...set, claimedUntil: until })
+    .set({ claimedUntil: until })
     .where(and(eq(dnsZoneTargets.id, target.id), eq(dnsZoneTargets.claim, claim)))
     .returning()
   if (!held) throw new ClaimLost(target.id)

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { instant } from '../../../core/clock'
@@ -12,11 +12,12 @@ import { changeZone } from '../zone-changes'
 import { rrsetKey, rrsetsAt, zoneHeld, type ZoneRow } from '../zone-rows'
 import { recordNameOf } from '../zone-names'
 import { zoneOf, zoneTarget } from '../zones'
-import { wantedAsObserved } from './adopt-observed'
+import { standsForAlias, wantedAsObserved } from './adopt-observed'
 import { foundIds } from './found-records'
 import { plannedForm } from './plan-forms'
 import type { AdoptInput, Adopted, Drift } from './shapes'
-import { dnsTargetRrsets } from './tables'
+import { dnsRrsets } from '../tables'
+import { dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { observedOf, targetsOf } from './target-rows'
 import { rrsetKept } from './zone-edits'
 import { isSynced, syncStates } from './three-way'
@@ -106,6 +107,31 @@ export async function adoptDrift(ctx: Ctx, zoneId: string, input: AdoptInput): P
 
 const takenOver = ['drifted', 'conflict', 'unmanaged'] as const
 
+/** Names at which addresses stand for an ALIAS at a target that has none: there it was never agreed on, nor seen. */
+async function expandedAt(tx: Tx, targetId: string): Promise<Set<string>> {
+  const rows = await tx
+    .select({ name: dnsTargetRrsets.name })
+    .from(dnsTargetRrsets)
+    .innerJoin(dnsZoneTargets, eq(dnsZoneTargets.id, dnsTargetRrsets.targetId))
+    .innerJoin(
+      dnsRrsets,
+      and(
+        eq(dnsRrsets.zoneId, dnsZoneTargets.zoneId),
+        eq(dnsRrsets.name, dnsTargetRrsets.name),
+        eq(dnsRrsets.type, dnsTargetRrsets.type),
+      ),
+    )
+    .where(
+      and(
+        eq(dnsTargetRrsets.targetId, targetId),
+        eq(dnsTargetRrsets.type, 'ALIAS'),
+        isNull(dnsTargetRrsets.agreed),
+        isNull(dnsTargetRrsets.observed),
+      ),
+    )
+  return new Set(rows.map(row => row.name))
+}
+
 async function adoptedRows(tx: Tx, zone: ZoneRow, input: AdoptInput) {
   const targets = (await targetsOf(tx, zone.id)).filter(one => input.target_id === undefined || one.id === input.target_id)
   if (targets.length === 0) throw conflict('The zone is kept at no such provider: there is nothing to take over.')
@@ -113,10 +139,12 @@ async function adoptedRows(tx: Tx, zone: ZoneRow, input: AdoptInput) {
     throw invalid([
       { pointer: '#/target_id', code: 'required', detail: 'is required for a zone that is kept at several providers.' },
     ])
-  const rows = await tx
+  const differing = await tx
     .select()
     .from(dnsTargetRrsets)
     .where(and(eq(dnsTargetRrsets.targetId, targets[0]!.id), inArray(dnsTargetRrsets.state, [...takenOver])))
+  const expanded = await expandedAt(tx, targets[0]!.id)
+  const rows = differing.filter(row => !standsForAlias(row, expanded))
   if (input.rrsets === undefined) {
     if (!input.all) throw invalid([{ pointer: '#/rrsets', code: 'required', detail: 'is required, or `all`.' }])
     return rows

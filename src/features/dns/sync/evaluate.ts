@@ -14,6 +14,8 @@ export interface Known {
   observed: string | null
   observedTtl: number | null
   observedValues: string[] | null
+  /** As a step that was sent would have it, empty for a removal; null where none is under way. */
+  sent: string | null
   state: SyncState
   kind: DriftKind | null
   detail: string | null
@@ -49,7 +51,7 @@ export interface Evaluated {
   gone: string[]
   /** What would bring the target to what is desired, as far as it is to be. */
   ops: Op[]
-  /** Of those, what puts back what somebody else changed. */
+  /** Of those, how many undo what somebody else did. */
   putBack: number
   /** What the target does not take, where something else at the name would go: the name would be lost. */
   endangered: Unfit[]
@@ -93,23 +95,25 @@ export function evaluate(of: Reading): Evaluated {
     const one: Stands = {
       name,
       type,
-      agreed: before?.agreed ?? null,
+      // What was sent was agreed on, whatever is wanted by now.
+      agreed: hasLanded(before, observedPrint) ? observedPrint : (before?.agreed ?? null),
       observed: observedPrint,
       observedTtl: there?.ttl ?? null,
       observedValues:
         there && before?.observed === observedPrint && before.observedValues
           ? before.observedValues
           : (there?.values.map(value => textOf(type, value)) ?? null),
+      sent: null,
       state: 'unknown',
       kind: null,
       detail: null,
     }
     result.stands.push(one)
-    if (of.isNew && wanted) one.agreed = observedPrint
+    if (of.isNew && wanted && isApexNs(one)) one.agreed = observedPrint
     const standing = standingOf(wanted ? printOf(wanted, caps) : null, one.agreed, observedPrint)!
     one.state = standing.state
     one.kind = standing.kind
-    if (name === '@' && type === 'NS' && caps.apexNs !== 'rw') {
+    if (isApexNs(one) && caps.apexNs !== 'rw') {
       Object.assign(one, { state: 'ignored', kind: null, detail: 'The NS of the apex are those of the provider.' })
       continue
     }
@@ -129,7 +133,7 @@ export function evaluate(of: Reading): Evaluated {
     }
     const isPutBack = (one.state === 'drifted' || one.state === 'conflict') && of.puts(key, one.state)
     if (!isPutBack && one.state !== 'pending' && !(one.state === 'unmanaged' && of.isExclusive)) continue
-    if (isPutBack) result.putBack++
+    if (isPutBack || one.state === 'unmanaged') result.putBack++
     // What failed stays so until it is tried again.
     if (one.state === 'pending' && before?.state === 'error' && before.observed === observedPrint)
       Object.assign(one, { state: 'error', detail: before.detail })
@@ -153,6 +157,12 @@ export function evaluate(of: Reading): Evaluated {
   return result
 }
 
+const isApexNs = ({ name, type }: { name: string; type: string }): boolean => name === '@' && type === 'NS'
+
+/** Whether a step that was sent has been done, though its answer was lost, or the hub stopped before it was written down. */
+const hasLanded = (before: Known | undefined, observed: string | null): boolean =>
+  before !== undefined && before.sent !== null && alike(before.sent || null, observed)
+
 function unfitOf({ caps, unfit }: Reading, rrset: ProviderRrset): Unfit | undefined {
   const { name, type } = rrset
   if (caps.unsupported.has(type)) return { name, type, detail: `The provider has no ${type}.` }
@@ -170,13 +180,14 @@ export function changedByOthers(
   const changed = stands.flatMap(one => {
     const before = known.get(rrsetKey(one))
     if (own.has(rrsetKey(one)) || one.state === 'ignored' || alike(before?.observed ?? null, one.observed)) return []
+    if (hasLanded(before, one.observed)) return []
     // Somebody else, or a step whose answer was lost, did what was to be done.
     if (isSynced(one.state) && before?.state !== 'drifted' && before?.state !== 'conflict') return []
     return [{ name: one.name, type: one.type, before: before ?? null, after: one }]
   })
   const removed = gone.flatMap(key => {
     const before = known.get(key)!
-    if (own.has(key) || before.observed === null || before.state !== 'unmanaged') return []
+    if (own.has(key) || before.observed === null || before.state !== 'unmanaged' || hasLanded(before, null)) return []
     const [name, type] = [key.slice(0, key.lastIndexOf(' ')), key.slice(key.lastIndexOf(' ') + 1)]
     return [{ name, type, before, after: null }]
   })

@@ -17,13 +17,12 @@ export const readingOf = (
   { provider }: Opened,
   snapshot: Snapshot,
   known: ReadonlyMap<string, Known>,
-): Omit<Reading, 'desired' | 'aliases' | 'isNew' | 'puts'> => ({
+): Omit<Reading, 'desired' | 'aliases' | 'isNew' | 'puts' | 'isExclusive'> => ({
   known,
   observed: snapshot.rrsets,
   caps: provider.caps,
   unfit: rrset => provider.unfit(rrset),
   rules: zone.ignoreRules ?? usualRules,
-  isExclusive: zone.unmanaged === 'delete',
 })
 
 const atOnce = 1000
@@ -44,6 +43,7 @@ export async function writeFirstReading(hub: Hub, claimed: Claimed, opened: Open
     aliases: await aliasAddressesOf(hub.read, zone.id),
     isNew: opened.isNew,
     puts: () => false,
+    isExclusive: false,
   })
   for (let at = 0; at < stands.length; at += atOnce) {
     await record(hub, async tx => {

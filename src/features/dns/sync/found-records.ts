@@ -41,15 +41,17 @@ export async function keepFound(
 
 /** Forgets found records, since they are gone or become records here. @param keys of `rrsetKey` */
 export async function dropFound(tx: Tx, targetId: string, keys: readonly string[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += rowsAtOnce)
-    await tx
-      .delete(dnsFoundRecords)
-      .where(
-        and(
-          eq(dnsFoundRecords.targetId, targetId),
-          inArray(sql`${dnsFoundRecords.name} || ' ' || ${dnsFoundRecords.type}`, keys.slice(at, at + rowsAtOnce)),
-        ),
-      )
+  for (let at = 0; at < keys.length; at += rowsAtOnce) {
+    const some = keys.slice(at, at + rowsAtOnce)
+    await tx.delete(dnsFoundRecords).where(
+      and(
+        eq(dnsFoundRecords.targetId, targetId),
+        // By which alone an index finds them.
+        inArray(dnsFoundRecords.name, [...new Set(some.map(key => key.slice(0, key.lastIndexOf(' '))))]),
+        inArray(sql`${dnsFoundRecords.name} || ' ' || ${dnsFoundRecords.type}`, some),
+      ),
+    )
+  }
 }
 
 /** Ids of found records by {@link foundKey}. */

@@ -23,6 +23,29 @@ test('rules are names with stars, and types', () => {
   expect([...ignoredAmong(observed, [{ name: 'w.w' }])]).toEqual([])
 })
 
+test('a star stands for any text, none too', () => {
+  const fits = (rule: string, name: string) => ignoredAmong([rrset(name, 'A', '192.0.2.1')], [{ name: rule }]).size === 1
+  for (const [rule, name] of [
+    ['*', 'www'],
+    ['*', '@'],
+    ['w*w', 'ww'],
+    ['w*.*.dev', 'www.a.b.dev'],
+    ['*a*a', 'aa'],
+    ['a**b', 'ab'],
+    ['W*', 'www'],
+  ] as const)
+    expect([rule, name, fits(rule, name)]).toEqual([rule, name, true])
+  for (const [rule, name] of [
+    ['w*w', 'w'],
+    ['*a*a', 'ab'],
+    ['ab*ba', 'aba'],
+    ['*.dev', 'dev'],
+    ['w*b*w', 'waw'],
+    ['www', 'www2'],
+  ] as const)
+    expect([rule, name, fits(rule, name)]).toEqual([rule, name, false])
+})
+
 test('what external-dns marks as its own is ignored along with the mark', () => {
   const mark = '"heritage=external-dns,external-dns/owner=default,external-dns/resource=ingress/default/web"'
   const observed = [

@@ -52,7 +52,7 @@ async function write(
   state: 'pending' | 'unknown',
   now: number,
 ): Promise<void> {
-  const nothing = { agreed: null, observed: null, observedTtl: null, observedValues: null }
+  const nothing = { agreed: null, observed: null, observedTtl: null, observedValues: null, sent: null }
   const stands = { state, kind: null, detail: null, since: now }
   for (let at = 0; at < rrsets.length; at += rowsAtOnce) {
     await tx

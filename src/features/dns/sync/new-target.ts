@@ -50,6 +50,7 @@ export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: str
       isStale: false,
       failuresInARow: 0,
       nextPollAt: now,
+      restsUntil: 0,
       claim: null,
       claimedUntil: 0,
       enforcedSince: 0,

@@ -48,5 +48,8 @@ test('proxying is compared where both tell of it, and TTLs only of what is not p
   expect(alike(of(300, true), of(1, true))).toBe(true)
   expect(alike(of(300), of(301, false))).toBe(false)
   expect(alike(of(300), null)).toBe(false)
+  // A provider that answers for nobody chooses no TTL.
+  const plain = (ttl: number) => printOf(rrset('A', ['192.0.2.1'], { ttl, options: { proxied: true } }), exactly)
+  expect(alike(plain(300), plain(301))).toBe(false)
   expect(alike(null, null)).toBe(true)
 })

@@ -12,13 +12,14 @@ export const exactly: Comparison = { ttl: { min: 0, max: 0x7fff_ffff }, rechunks
 
 /**
  * An rrset in the one form in which it is compared: `<hash of the values>/<TTL>/<proxied>`. The values are hashed in canonical form
- * (RFC 4034 section 6.2) and order; the TTL is the one that the provider would keep; `proxied` is `1`, `0`, or nothing where it is not told.
+ * (RFC 4034 section 6.2) and order; the TTL is the one that the provider would keep; `proxied` is `1`, `0`, or nothing where it is not told, as
+ * at all providers that choose no TTLs: they answer for nobody.
  */
 export function printOf(rrset: ProviderRrset, by: Comparison): string {
   const values = rrset.values.map(value => canonicalRdata(rrset.type, by.rechunksTxt ? rechunked(rrset.type, value) : value))
   values.sort(compareOctets)
   const parts = values.flatMap(value => [lengthOf(value), value])
-  const proxied = rrset.options?.proxied
+  const proxied = by.ttl.auto === undefined ? undefined : rrset.options?.proxied
   return `${sha256Hex(Buffer.concat(parts))}/${ttlKept(rrset.ttl, by)}/${proxied === undefined ? '' : Number(proxied)}`
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { rdataOfText } from '../../../core/dns/rdata'
 import type { Op, ProviderRrset } from '../providers/provider'
-import { inBatches } from './order'
+import { apartFrom, inBatches } from './order'
 
 const rrset = (name: string, type: string, text: string): ProviderRrset => ({
   name,
@@ -89,4 +89,22 @@ test('every step is there once, and no batch is too large', () => {
       },
     ),
   )
+})
+
+test('what hangs on a step that was refused waits with it, and nothing else does', () => {
+  const refused = [op('create', 'new', 'A'), { ...op('update', 'www', 'CNAME', 'next'), before: rrset('www', 'CNAME', 'old') }]
+  const apart = apartFrom(
+    refused,
+    [
+      op('create', 'new', 'TXT', 'x'),
+      op('create', 'far', 'CNAME', 'near'),
+      op('create', 'near', 'CNAME', 'new'),
+      op('delete', 'old', 'A'),
+      op('delete', 'other', 'A'),
+      op('update', 'mail', 'A'),
+      op('create', 'next', 'AAAA', '2001:db8::1'),
+    ],
+    'example.com',
+  )
+  expect(told([apart])).toEqual([['delete other A', 'update mail A', 'create next AAAA']])
 })

@@ -80,6 +80,29 @@ function targetsFirst(units: readonly Unit[], side: (op: Op) => ProviderRrset | 
   return ordered
 }
 
+/**
+ * Steps that have nothing to do with others that were refused: none at their names, none that would lead to what is not there, and no
+ * removal of what still is led to.
+ */
+export function apartFrom(refused: readonly Op[], ops: readonly Op[], zoneName: string): Op[] {
+  const names = new Set(refused.map(one => one.name))
+  const needed = new Set(ledTo([...refused], op => op.before, zoneName))
+  let apart = [...ops]
+  for (let size = -1; size !== names.size;) {
+    size = names.size
+    apart = apart.filter(op => {
+      const isHeld =
+        names.has(op.name) ||
+        (op.after ? ledTo([op], one => one.after, zoneName).some(name => names.has(name)) : needed.has(op.name))
+      if (!isHeld) return true
+      names.add(op.name)
+      for (const name of ledTo([op], one => one.before, zoneName)) needed.add(name)
+      return false
+    })
+  }
+  return apart
+}
+
 /** Names of the zone that values of a unit lead to. */
 function ledTo(unit: Unit, side: (op: Op) => ProviderRrset | null, zoneName: string): string[] {
   return unit.flatMap(op =>

@@ -31,7 +31,7 @@ export interface PlannedTarget {
   provider_id: string | null
   /** Of the last reading, which the plan was worked out from; null for what is kept here. */
   observed_hash: string | null
-  /** Over all of its steps. */
+  /** Over what all of its steps lead to, in any order. */
   ops_hash: string
   op_count: number
   /** The first ones. */
@@ -61,7 +61,7 @@ export const plannedOps = (
   at: Pick<PlannedTarget, 'target_id' | 'provider_id' | 'observed_hash'>,
 ): PlannedTarget => ({
   ...at,
-  ops_hash: sha256Hex(canonicalJson(JSON.parse(JSON.stringify(ops)))),
+  ops_hash: opsHash(ops),
   op_count: ops.length,
   ops: ops.slice(0, mostOpsShown),
 })
@@ -72,6 +72,19 @@ export const plannedHere = ({ isServed }: { isServed: boolean }) => ({
   provider_id: isServed ? builtin : null,
   observed_hash: null,
 })
+
+/** Over what steps lead to: the same for any order of them and of their values. */
+export function opsHash(ops: readonly PlannedOp[]): string {
+  const told = ops.map(({ action, name, type, after }) =>
+    canonicalJson([
+      action,
+      name,
+      type,
+      after && { ttl: after.ttl, values: after.values.toSorted(), proxied: after.options?.proxied ?? null },
+    ]),
+  )
+  return sha256Hex(told.sort().join('\n'))
+}
 
 /** An edit of a zone in a form that JSON can hold: values as text, with what else an edit says of an rrset as it is. */
 export type KeptEdit = Omit<WantedRrset, 'values'> & { values: Pick<WantedValue, 'content' | 'keep' | 'pointer'>[] }

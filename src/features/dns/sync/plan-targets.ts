@@ -11,6 +11,7 @@ import { evaluate } from './evaluate'
 import { blocksOf, type BlockReason } from './guards'
 import { usualRules } from './ignoring'
 import { plannedOp, plannedOps, type PlannedTarget } from './plan-forms'
+import { putBackAt } from './put-back'
 import { desiredOf, knownAt, observedOf, targetsOf } from './target-rows'
 import { limitsOf } from './zone-edits'
 
@@ -21,6 +22,10 @@ export interface PlanScope {
   /** What others changed there and is put back: keys of `rrsetKey`, or all. */
   enforce?: string[] | 'all'
 }
+
+/** As a run over a target takes it. */
+export const enforcedOf = (kept: PlanScope['enforce'] | null): ReadonlySet<string> | 'all' | undefined =>
+  kept === 'all' ? 'all' : kept ? new Set(kept) : undefined
 
 /** What a plan would do at the targets of a zone, by their last readings. Asks none of them. @throws Problem 422 */
 export async function plannedAtTargets(
@@ -60,12 +65,8 @@ export async function plannedAtTargets(
       aliases,
       unfit: rrset => provider.unfit(rrset),
       rules: zone.ignoreRules ?? usualRules,
-      isExclusive: zone.unmanaged === 'delete',
       isNew: false,
-      puts: (key, state) =>
-        scope.enforce === 'all' ||
-        scope.enforce?.includes(key) === true ||
-        (state === 'drifted' && zone.driftPolicy === 'enforce'),
+      ...putBackAt(zone, target, hub.clock.now(), enforcedOf(scope.enforce)),
     })
     const touched = new Set(edits.map(rrsetKey))
     const reasons = blocksOf({

@@ -16,9 +16,12 @@ import { changedByOthers, evaluate, type Evaluated, type Known } from './evaluat
 import { externalEvent } from './external-change'
 import { readingOf } from './first-reading'
 import { blocksOf, type BlockCode, type BlockReason } from './guards'
+import { printOf, type Comparison } from './normalise'
+import { opsHash, plannedOp, type PlannedTarget } from './plan-forms'
+import { countedRun, isEditWar, putBackAt } from './put-back'
 import type { Opened } from './read-target'
 import { writeStands } from './stand-rows'
-import { countsOf, driftNotice, editWarNotice, syncAudit } from './sync-tells'
+import { countsOf, driftNotice, editWarNotice, syncAudit, toldDetail } from './sync-tells'
 import { dnsZoneTargets } from './tables'
 import { desiredOf, knownAt, type TargetRow } from './target-rows'
 import { worstOf } from './three-way'
@@ -27,14 +30,14 @@ import { limitsOf } from './zone-edits'
 
 /** What a run over a target is to do. */
 export interface SyncOrder {
-  /** Whether anything is brought there at all; else it is only read. */
-  applies: boolean
+  /** Whether anything is brought there at all; else it is only read. `automatic`: while the zone is active, and is not left to people. */
+  applies: boolean | 'automatic'
   /** What is put back though the policy of the zone does not say so: keys of `rrsetKey`, or all. */
   enforce?: ReadonlySet<string> | 'all'
   /** Reasons that a person has overridden. */
   allow?: readonly BlockCode[]
-  /** What was read when a plan was made: with anything else there the run ends. */
-  expects?: string
+  /** What a plan was made by, and would do: with anything else there, or to be done, the run ends. */
+  expects?: Pick<PlannedTarget, 'observed_hash' | 'ops_hash'>
   /** Takes a reading as it is, though it would not be believed. */
   believes?: boolean
   /** Reads even where the serial says that nothing has changed. */
@@ -65,24 +68,23 @@ export async function settle(
   const { at, isNew } = opened
   return await record(hub, async tx => {
     const now = hub.clock.now()
-    const target = await holdClaim(tx, claimed, hub.clock.now() + claimMs)
+    // In the order in which changes of the zone hold them.
     const [found] = await locking(tx.select().from(dnsZones).where(eq(dnsZones.id, claimed.zone.id)))
-    if (!found) throw new ClaimLost(target.id)
+    if (!found) throw new ClaimLost(claimed.target.id)
+    const target = await holdClaim(tx, claimed, now + claimMs)
     let zone = found
     const known = await knownAt(tx, target.id)
-    const enforces = mayEnforce(zone, target, now)
     const look = async () =>
       evaluate({
         ...readingOf(zone, opened, snapshot, known),
         desired: await desiredOf(tx, zone.id),
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,
-        puts: (key, state) =>
-          order.enforce === 'all' || order.enforce?.has(key) === true || (state === 'drifted' && enforces === 'yes'),
+        ...putBackAt(zone, target, now, order.enforce),
       })
     let seen = await look()
-    const own = new Set(after?.ops.filter(one => mayHaveHappened(after.results.get(rrsetKey(one)))).map(rrsetKey))
-    for (const one of after ? seen.stands : []) failedStep(one, after!.results)
+    const own = new Set(after?.ops.map(rrsetKey).filter(key => mayHaveHappened(after.results.get(key))))
+    for (const one of after ? seen.stands : []) failedStep(one, known.get(rrsetKey(one)), after!.results)
     const told = target.lastReadAt === null ? [] : changedByOthers(seen.stands, seen.gone, known, own)
     const adopted =
       zone.driftPolicy === 'adopt' && !after && adoptable(seen).length > 0
@@ -95,13 +97,14 @@ export async function settle(
     // What is taken over is told as the change that it makes here.
     const events: EventDraft[] = adopted?.events ?? externalEvent(hub, zone, told, await recordsAt(tx, zone.id, told))
     const notices: NoticeDraft[] = told.length > 0 && !adopted ? [driftNotice(zone, claimed, told.length)] : []
-    await writeStands(tx, zone, target, seen, known, now)
-    const isStale = order.expects !== undefined && order.expects !== seen.observedHash
-    const ops = order.applies && !isStale ? seen.ops : []
+    const isStale = seen.ops.length > 0 && isOther(order.expects, seen)
+    const ops = mayApply(order, zone) && !isStale ? seen.ops : []
     const blocked = ops.length === 0 ? [] : await reasonsAgainst(zone, target, seen, snapshot, order, isNew)
     if (blocked.length > 0) await blockZone(tx, hub, zone, target, seen, blocked)
+    else noteSent(seen.stands, ops, opened.provider.caps)
+    await writeStands(tx, zone, target, seen, known, now)
     const enforced = ops.length > 0 && blocked.length === 0 && seen.putBack > 0 && order.enforce === undefined
-    if (enforces === 'no more' && seen.stands.some(one => one.state === 'drifted')) notices.push(editWarNotice(zone, claimed))
+    if (isEditWar(target, now) && seen.stands.some(one => isFoughtOver(one, zone))) notices.push(editWarNotice(zone, claimed))
     await tx
       .update(dnsZoneTargets)
       .set({
@@ -133,13 +136,31 @@ export async function settle(
 const isNews = ({ ops, results }: { ops: readonly Op[]; results: Results }, known: ReadonlyMap<string, Known>): boolean =>
   ops.some(op => results.get(rrsetKey(op))?.outcome === 'done' || known.get(rrsetKey(op))?.state !== 'error')
 
+/** The zone as it is now says so: it may have been paused since the run began. */
+export const mayApply = ({ applies }: SyncOrder, zone: ZoneRow): boolean =>
+  applies === 'automatic' ? zone.apply === 'auto' && zone.status === 'active' : applies
+
+const isOther = (expects: SyncOrder['expects'], seen: Evaluated): boolean =>
+  expects !== undefined && (expects.observed_hash !== seen.observedHash || expects.ops_hash !== opsHash(seen.ops.map(plannedOp)))
+
+/** What is about to be sent, so that it is known for our own wherever it turns up. */
+function noteSent(stands: Evaluated['stands'], ops: readonly Op[], caps: Comparison): void {
+  const sent = new Map(ops.map(op => [rrsetKey(op), op.after ? printOf(op.after, caps) : '']))
+  for (const one of sent.size > 0 ? stands : []) one.sent = sent.get(rrsetKey(one)) ?? one.sent
+}
+
 /** A step that was refused, or whose answer was lost, has failed as long as its rrset waits. */
-function failedStep(one: Evaluated['stands'][number], results: Results): void {
+function failedStep(one: Evaluated['stands'][number], before: Known | undefined, results: Results): void {
   const result = results.get(rrsetKey(one))
+  // It may still arrive.
+  if (result?.outcome === 'unknown' && before && one.observed === before.observed) one.sent = before.sent
   if (one.state !== 'pending' || !result || (result.outcome !== 'refused' && result.outcome !== 'unknown')) return
   one.state = 'error'
-  one.detail = (result.detail ?? 'The provider did not take it.').slice(0, 500)
+  one.detail = toldDetail(result.detail ?? 'The provider did not take it.')
 }
+
+const isFoughtOver = ({ state }: Evaluated['stands'][number], zone: ZoneRow): boolean =>
+  (state === 'drifted' && zone.driftPolicy === 'enforce') || (state === 'unmanaged' && zone.unmanaged === 'delete')
 
 const reasonsAgainst = async (
   zone: ZoneRow,
@@ -157,20 +178,6 @@ const reasonsAgainst = async (
     unfit: seen.endangered,
     isFirst: target.lastSyncAt === null && !isNew,
   }).filter(one => !order.allow?.includes(one.code) && !(isNew && one.code === 'apex_ns_change'))
-
-const enforceWindowMs = 600_000
-const mostEnforced = 3
-
-/** Whether what others changed is put back now: three times in ten minutes at most, since they may put theirs back too. */
-function mayEnforce(zone: ZoneRow, target: TargetRow, now: number): 'yes' | 'no' | 'no more' {
-  if (zone.driftPolicy !== 'enforce') return 'no'
-  return now - target.enforcedSince < enforceWindowMs && target.enforcedRuns >= mostEnforced ? 'no more' : 'yes'
-}
-
-const countedRun = (target: TargetRow, now: number): Partial<TargetRow> =>
-  now - target.enforcedSince < enforceWindowMs
-    ? { enforcedRuns: target.enforcedRuns + 1 }
-    : { enforcedSince: now, enforcedRuns: 1 }
 
 async function recordsAt(tx: Tx, zoneId: string, changed: readonly { name: string }[]) {
   const names = [...new Set(changed.map(one => one.name))]

@@ -28,6 +28,7 @@ export async function writeStands(
           observedTtl: sql`excluded.observed_ttl`,
           observedValues: sql`excluded.observed_values`,
           since: sql`case when ${dnsTargetRrsets.state} = excluded.state then ${dnsTargetRrsets.since} else excluded.since end`,
+          sent: sql`excluded.sent`,
           state: sql`excluded.state`,
           kind: sql`excluded.kind`,
           detail: sql`excluded.detail`,
@@ -57,4 +58,5 @@ const isAs = (one: Stands, known: Known | undefined): boolean =>
   one.kind === known.kind &&
   one.detail === known.detail &&
   one.observed === known.observed &&
-  one.agreed === known.agreed
+  one.agreed === known.agreed &&
+  one.sent === known.sent

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, count, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 import { ProviderError, type ProviderFailure, type Snapshot } from '../providers/provider'
@@ -9,8 +9,8 @@ import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } fro
 import { writeFirstReading } from './first-reading'
 import { unbelievable, type BlockReason } from './guards'
 import { openTarget, readOpened, type Opened } from './read-target'
-import { settle, type SyncOrder } from './settle-reading'
-import { countsOf, syncAudit, type SyncCounts } from './sync-tells'
+import { mayApply, settle, type SyncOrder } from './settle-reading'
+import { countsOf, syncAudit, toldDetail, type SyncCounts } from './sync-tells'
 import { dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
 import { keepStanding } from './zone-standing'
@@ -32,7 +32,7 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
   if (!claimed) return { did: claimed === null ? 'busy' : 'gone' }
   let brought: Brought | null = null
   try {
-    const opened = await openTarget(hub, claimed, order.applies)
+    const opened = await openTarget(hub, claimed, mayApply(order, claimed.zone))
     await renewClaim(hub, claimed)
     const known = order.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
     const snapshot = await readOpened(opened, known)
@@ -45,19 +45,23 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
     await renewClaim(hub, claimed)
     const first = await settle(hub, claimed, opened, snapshot, order, null)
     if (first.ops.length === 0 || first.blocked.length > 0 || first.isStale) {
-      await finish(hub, claimed, first.blocked.length === 0 && !first.isStale && order.applies ? 'done' : 'read')
+      await finish(
+        hub,
+        claimed,
+        first.isStale ? 'again' : first.blocked.length === 0 && mayApply(order, claimed.zone) ? 'done' : 'read',
+      )
       return { did: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
     }
     await renewClaim(hub, claimed)
     brought = { ops: first.ops, results: await applyOps(hub, claimed, opened, first.ops) }
     const least = thereAtLeast(snapshot, brought)
-    await renewClaim(hub, claimed, { lastGoodCount: least.count })
+    await renewClaim(hub, claimed)
     const again = await opened.provider.read(opened.at)
     const loss = unbelievable(again.rrsets, least, opened.provider.caps)
     if (loss) throw new ProviderError('incomplete', loss)
     await settle(hub, claimed, opened, again, { ...order, applies: false }, brought)
     const counts = countsOf(brought.ops, brought.results)
-    await finish(hub, claimed, counts.failed === 0 ? 'done' : 'failed')
+    await finish(hub, claimed, counts.failed === 0 ? 'done' : wasRefused(brought) ? 'failed' : 'again')
     return { did: 'read', blocked: [], isStale: false, counts }
   } catch (error) {
     if (error instanceof ClaimLost) return { did: 'busy' }
@@ -73,11 +77,19 @@ export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): 
 async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Promise<{ count: number | null; hasNs: boolean }> {
   if (target.lastReadAt === null) return { count: null, hasNs: !isNew }
   const [ns] = await hub.read
-    .select({ observed: dnsTargetRrsets.observed })
+    .select({ observed: dnsTargetRrsets.observed, sent: dnsTargetRrsets.sent })
     .from(dnsTargetRrsets)
     .where(and(eq(dnsTargetRrsets.targetId, target.id), eq(dnsTargetRrsets.name, '@'), eq(dnsTargetRrsets.type, 'NS')))
-  return { count: target.lastGoodCount, hasNs: Boolean(ns?.observed) }
+  const [removed] = await hub.read
+    .select({ n: count() })
+    .from(dnsTargetRrsets)
+    .where(and(eq(dnsTargetRrsets.targetId, target.id), eq(dnsTargetRrsets.sent, '')))
+  // What was sent and never seen to be done may be done.
+  return { count: (target.lastGoodCount ?? 0) - removed!.n, hasNs: Boolean(ns?.observed && ns.sent !== '') }
 }
+
+const wasRefused = ({ results }: Brought): boolean =>
+  [...results.values()].some(one => one.outcome === 'refused' || one.outcome === 'unknown')
 
 /** The same once steps were carried out: all that was there, but for what may have been removed. */
 function thereAtLeast({ rrsets }: Snapshot, { ops, results }: Brought): { count: number; hasNs: boolean } {
@@ -118,13 +130,18 @@ async function unchanged(hub: Hub, claimed: Claimed): Promise<SyncOutcome> {
 
 // What a provider refused is not asked of it each minute.
 const failedPauseMs = 300_000
+const againPauseMs = 10_000
 
-/** Gives the target back until it is read again. @param how `done`: all that was to be brought there is there; `failed`: something was refused */
-async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed'): Promise<void> {
+/**
+ * Gives the target back until it is read again.
+ * @param how `done`: all that was to be brought there is there; `failed`: something was refused; `again`: somebody else was faster
+ */
+async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed' | 'again'): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     await holdClaim(tx, claimed, now)
-    const nextPollAt = how === 'failed' ? now + failedPauseMs : nextPoll(hub, now)
+    const pause = how === 'failed' ? failedPauseMs : how === 'again' ? againPauseMs : null
+    const nextPollAt = pause === null ? nextPoll(hub, now) : now + pause
     await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(how === 'done' && { lastSyncAt: now }) })
     return { result: undefined, jobs: how === 'done' ? await unblockZone(tx, claimed.zone, claimed.target) : [] }
   })
@@ -150,12 +167,14 @@ async function failed(
   const now = hub.clock.now()
   await record(hub, async tx => {
     const { failuresInARow } = await holdClaim(tx, claimed, now)
+    const askAgainAt = now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0)
     await free(tx, claimed.claim, claimed.target.id, {
-      error: { code: failure, detail: message.slice(0, 500) },
+      error: { code: failure, detail: toldDetail(message) },
       ...(!unanswered.includes(failure) && { state: 'error', remoteSerial: null }),
       failuresInARow: failuresInARow + 1,
       isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
-      nextPollAt: now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0),
+      nextPollAt: askAgainAt,
+      ...(failure === 'throttled' && { restsUntil: askAgainAt }),
     })
     await keepStanding(tx, claimed.zone.id)
     const isChanged = brought?.ops.some(one => mayHaveHappened(brought.results.get(rrsetKey(one))))

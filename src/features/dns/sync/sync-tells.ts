@@ -24,6 +24,11 @@ export function countsOf(ops: readonly Op[], results: Results): SyncCounts {
   return counts
 }
 
+const longestDetail = 500
+
+/** What a provider said, as far as it is kept. */
+export const toldDetail = (text: string): string => text.slice(0, longestDetail).toWellFormed()
+
 /** What the hub did at a provider. */
 export const syncAudit = (zone: ZoneRow, { provider }: Claimed, counts: SyncCounts): AuditDraft => ({
   workspaceId: zone.workspaceId,

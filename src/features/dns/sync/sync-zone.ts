@@ -22,7 +22,8 @@ export const syncZoneJob: JobKind<{ zone_id: string }> = {
     if (!zone) return undefined
     let isBusy = false
     for (const target of await targetsOf(hub.read, zone.id)) {
-      const outcome = await syncTarget(hub, target.id, { applies: zone.apply === 'auto' && zone.status === 'active' })
+      if (target.restsUntil > hub.clock.now()) continue
+      const outcome = await syncTarget(hub, target.id, { applies: 'automatic' })
       isBusy ||= outcome.did === 'busy'
     }
     return async () => ({ result: isBusy ? { again: hub.clock.now() + busyPauseMs } : undefined })

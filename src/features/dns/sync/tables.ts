@@ -73,6 +73,8 @@ export const dnsZoneTargets = table(
     isStale: flag('is_stale').notNull(),
     failuresInARow: int('failures_in_a_row').notNull(),
     nextPollAt: time('next_poll_at').notNull(),
+    // The provider has asked to be left alone until then.
+    restsUntil: time('rests_until').notNull(),
     // Who works on it, and until when.
     claim: text('claim'),
     claimedUntil: time('claimed_until').notNull(),
@@ -107,6 +109,8 @@ export const dnsTargetRrsets = table(
     observedValues: json<string[] | null>('observed_values'),
     state: text('state', { enum: [...syncStates] }).notNull(),
     kind: text('kind', { enum: [...driftKinds] }),
+    // As it is to be by a step that was sent and not yet seen to be done (normalise.ts); empty for a removal.
+    sent: text('sent'),
     // For people: what the provider said, or why it is so.
     detail: text('detail'),
     since: time('since').notNull(),

@@ -45,6 +45,7 @@ export function standsOfAlias(name: string, stands: readonly Stands[], isKnown: 
     observed: null,
     observedTtl: null,
     observedValues: null,
+    sent: null,
     state: isKnown ? worstOf(own.map(one => one.state)) : 'pending',
     kind: null,
     detail: isKnown ? null : 'Its target was not looked up yet.',
