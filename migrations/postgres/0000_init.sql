@@ -679,6 +679,7 @@ CREATE TABLE "dns_target_rrsets" (
 	"observed_values" text,
 	"state" text collate "C" NOT NULL,
 	"kind" text collate "C",
+	"sent" text collate "C",
 	"detail" text collate "C",
 	"since" bigint NOT NULL,
 	CONSTRAINT "dns_target_rrsets_target_id_name_type_pk" PRIMARY KEY("target_id","name","type")
@@ -701,6 +702,7 @@ CREATE TABLE "dns_zone_targets" (
 	"is_stale" boolean NOT NULL,
 	"failures_in_a_row" bigint NOT NULL,
 	"next_poll_at" bigint NOT NULL,
+	"rests_until" bigint NOT NULL,
 	"claim" text collate "C",
 	"claimed_until" bigint NOT NULL,
 	"enforced_since" bigint NOT NULL,

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
+import { syncTarget } from '../../src/features/dns/sync/sync-target'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
+import { dnsPlans } from '../../src/features/dns/sync/tables'
 import { keptZone } from '../support/kept-zones'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
@@ -109,6 +112,22 @@ describe('a zone that changes here while it is brought to its provider', () => {
     expect(kept.there()).toHaveLength(10)
     expect((await w.acme.call('GET', applied.headers.get('location')!)).body).toMatchObject({ error: { code: 'plan_stale' } })
   })
+})
+
+test('a plan whose run was cut off when all of it was done is not stale', async () => {
+  const { w, kept, path, edit } = await ten()
+  await w.acme.call('PATCH', path, { apply: 'manual' })
+  await w.settle()
+  await edit(kept.a('h0', '198.51.100.1'))
+  const plan = (await w.acme.call('POST', `${path}/plan`, {})).body
+  await w.acme.call('POST', `${path}/apply`, { plan_id: plan.id, hash: plan.hash })
+  await w.settle()
+  const [row] = await w.hub.read.select().from(dnsPlans).where(eq(dnsPlans.id, plan.id))
+  const [expects] = row!.targets
+  const order = { applies: true, reads: true, expects: expects! }
+  expect(await syncTarget(w.hub, expects!.target_id!, order)).toMatchObject({ did: 'read', isStale: false })
+  double.put('example.com.', 'h0.example.com.', 'A', 300, ['203.0.113.1'])
+  expect(await syncTarget(w.hub, expects!.target_id!, order)).toMatchObject({ did: 'read', isStale: true })
 })
 
 describe('what somebody else does at the provider meanwhile', () => {

@@ -12,11 +12,12 @@ import { reaches } from '../../core/narrowing'
 import { conflict, notFound, Problem } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { checkJobFor } from './provider-check-job'
-import { checkedSettings, editedSettings, openSettings, secretsOf, settingsColumns } from './provider-settings'
+import { checkedSettings, editedSettings, isElsewhere, openSettings, secretsOf, settingsColumns } from './provider-settings'
 import type { DnsProviderInput, DnsProviderPatch, DnsProviderView } from './provider-shapes'
 import { dnsProviders } from './provider-tables'
 import { builtinView, providerTarget, providerView, type ProviderRow } from './provider-view'
 import { providerKindOf } from './providers'
+import { readAsNew } from './sync/new-target'
 import { dnsZoneTargets } from './sync/tables'
 import { builtin } from './zone-shapes'
 
@@ -92,7 +93,7 @@ export async function createProvider(ctx: Ctx, input: DnsProviderInput): Promise
 }
 
 /**
- * Edits a provider. With other settings it is checked anew.
+ * Edits a provider. With other settings it is checked anew; where they lead to another server, what is known of its zones counts no more.
  * @throws Problem 404, 409 when the name is taken, 412, 422
  */
 export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPatch): Promise<DnsProviderView> {
@@ -119,6 +120,7 @@ export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPat
         })
         .where(eq(dnsProviders.id, id))
         .returning()
+      if (isElsewhere(kind, kept, settings)) await readAsNew(tx, id, now)
       return {
         result: providerView(changed!),
         target: providerTarget(row),

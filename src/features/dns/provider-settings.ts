@@ -37,7 +37,7 @@ export function checkedSettings(kind: ProviderKind, given: Settings): Settings {
  */
 export function editedSettings(kind: ProviderKind, kept: Settings, patch: Settings): Settings {
   const edited = checkedSettings(kind, mergePatch(kept, patch))
-  const elsewhere = kind.destination.some(name => JSON.stringify(edited[name]) !== JSON.stringify(kept[name]))
+  const elsewhere = isElsewhere(kind, kept, edited)
   const carried = kind.secrets.filter(name => elsewhere && edited[name] !== undefined && !(name in patch))
   if (carried.length === 0) return edited
   throw invalid(
@@ -48,6 +48,10 @@ export function editedSettings(kind: ProviderKind, kept: Settings, patch: Settin
     })),
   )
 }
+
+/** Whether settings lead to another server. */
+export const isElsewhere = (kind: ProviderKind, kept: Settings, edited: Settings): boolean =>
+  kind.destination.some(name => JSON.stringify(edited[name]) !== JSON.stringify(kept[name]))
 
 /** All settings of a provider, its secrets among them. @throws NotOpened */
 export async function openSettings(hub: Hub, row: SettingsRow, read?: Reader): Promise<Settings> {

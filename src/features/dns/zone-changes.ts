@@ -107,10 +107,11 @@ export async function changeZone(
     refuse([broken(lost.pointer, 'must leave the zone an NS at its apex', 'RFC 1034 4.2.1')])
   // Comments, tags and the like are not served.
   const isServed = steps.changes.length > 0 || by.edit !== undefined
+  // A plan that was held back is not that of the zone as it is now.
   const after = await moved(
     tx,
     zone,
-    isServed ? { ...by.edit, ...unblocked(steps), recordCount } : { serial: zone.serial, recordCount },
+    isServed ? { ...by.edit, blockedPlanId: null, recordCount } : { serial: zone.serial, recordCount },
     now,
   )
   await enterChange(tx, ctx, { before: zone, after }, by, steps)
@@ -137,9 +138,6 @@ export async function changeZone(
 }
 
 const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed
-
-/** A plan that was held back is not that of the zone as it is now. */
-const unblocked = ({ changes }: Steps): ZoneEdit => (changes.length > 0 ? { blockedPlanId: null } : {})
 
 async function moved(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: number }, now: number): Promise<ZoneRow> {
   const [after] = await tx

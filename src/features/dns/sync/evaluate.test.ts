@@ -35,6 +35,7 @@ const look = (desired: ProviderRrset[], observed: ProviderRrset[], more: Partial
     rules: [],
     isExclusive: false,
     isNew: false,
+    isFirst: false,
     puts: () => false,
     ...more,
   })

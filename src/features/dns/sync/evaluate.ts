@@ -38,6 +38,8 @@ export interface Reading {
   rules: readonly IgnoreRule[]
   /** What is at the target alone is to go. */
   isExclusive: boolean
+  /** Nothing was ever read there, or somewhere else: what was agreed on before does not count. */
+  isFirst: boolean
   /** The zone was just made there: what it begins with is nobody's. */
   isNew: boolean
   /** Whether what somebody else changed is to be put back. */
@@ -84,7 +86,7 @@ export function evaluate(of: Reading): Evaluated {
   for (const key of new Set([...desired.keys(), ...observed.keys(), ...known.keys()])) {
     const wanted = desired.get(key)
     const there = observed.get(key)
-    const before = known.get(key)
+    const before = of.isFirst ? undefined : known.get(key)
     const observedPrint = there ? printOf(there, caps) : null
     if (observedPrint) prints.push(`${key} ${observedPrint}`)
     if (!wanted && !there) {

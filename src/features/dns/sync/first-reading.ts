@@ -17,7 +17,7 @@ export const readingOf = (
   { provider }: Opened,
   snapshot: Snapshot,
   known: ReadonlyMap<string, Known>,
-): Omit<Reading, 'desired' | 'aliases' | 'isNew' | 'puts' | 'isExclusive'> => ({
+): Omit<Reading, 'desired' | 'aliases' | 'isNew' | 'isFirst' | 'puts' | 'isExclusive'> => ({
   known,
   observed: snapshot.rrsets,
   caps: provider.caps,
@@ -42,6 +42,7 @@ export async function writeFirstReading(hub: Hub, claimed: Claimed, opened: Open
     desired,
     aliases: await aliasAddressesOf(hub.read, zone.id),
     isNew: opened.isNew,
+    isFirst: true,
     puts: () => false,
     isExclusive: false,
   })

@@ -11,6 +11,31 @@ import { markUnknown } from './mark-pending'
 import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
 
+/** What is known of a target that was never read. */
+export const unread = {
+  remoteRef: null,
+  state: 'unknown',
+  lastReadAt: null,
+  lastGoodCount: null,
+  lastSyncAt: null,
+  observedHash: null,
+  remoteSerial: null,
+  error: null,
+  isStale: false,
+  failuresInARow: 0,
+  restsUntil: 0,
+  claim: null,
+  claimedUntil: 0,
+} as const satisfies Partial<TargetRow>
+
+/** Has the targets at a provider read as if for the first time, since it is another place by now. Runs that are under way end. */
+export async function readAsNew(tx: Tx, providerId: string, now: number): Promise<void> {
+  await tx
+    .update(dnsZoneTargets)
+    .set({ ...unread, nextPollAt: now })
+    .where(eq(dnsZoneTargets.providerId, providerId))
+}
+
 /** Targets that a zone may have. */
 export const mostTargets = 10
 
@@ -38,21 +63,9 @@ export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: str
       zoneId: zone.id,
       workspaceId: zone.workspaceId,
       providerId,
-      remoteRef: null,
       enabled: true,
-      state: 'unknown',
-      lastReadAt: null,
-      lastGoodCount: null,
-      lastSyncAt: null,
-      observedHash: null,
-      remoteSerial: null,
-      error: null,
-      isStale: false,
-      failuresInARow: 0,
+      ...unread,
       nextPollAt: now,
-      restsUntil: 0,
-      claim: null,
-      claimedUntil: 0,
       enforcedSince: 0,
       enforcedRuns: 0,
       createdAt: now,

@@ -66,6 +66,7 @@ export async function plannedAtTargets(
       unfit: rrset => provider.unfit(rrset),
       rules: zone.ignoreRules ?? usualRules,
       isNew: false,
+      isFirst: false,
       ...putBackAt(zone, target, hub.clock.now(), enforcedOf(scope.enforce)),
     })
     const touched = new Set(edits.map(rrsetKey))

@@ -1,9 +1,11 @@
+import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 import { eq, and } from 'drizzle-orm'
 import { openProvider } from '../open-provider'
 import { ProviderError, type DnsProvider, type ProviderZone, type Snapshot } from '../providers/provider'
 import { dnsRecords } from '../tables'
-import type { Claimed } from './claim-target'
+import { claimMs, holdClaim, type Claimed } from './claim-target'
+import { dnsZoneTargets } from './tables'
 
 /** A target that can be asked, and the zone as the provider knows it. */
 export interface Opened {
@@ -15,11 +17,14 @@ export interface Opened {
 
 /**
  * Opens the provider of a target and finds the zone there. One that was never read, and is not there, is made where the provider can.
- * @throws ProviderError
+ * @throws ProviderError, ClaimLost
  */
-export async function openTarget(hub: Hub, { target, zone, provider: row }: Claimed, mayCreate: boolean): Promise<Opened> {
+export async function openTarget(hub: Hub, claimed: Claimed, mayCreate: boolean): Promise<Opened> {
+  const { target, zone, provider: row } = claimed
   const provider = await openProvider(hub, row)
   if (target.lastReadAt !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: false }
+  // It was made, and could not be read then.
+  if (target.remoteRef !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: true }
   const found = await provider.findZone(zone.name)
   if (found) return { provider, at: found, isNew: false }
   if (!mayCreate || !provider.createZone)
@@ -27,7 +32,13 @@ export async function openTarget(hub: Hub, { target, zone, provider: row }: Clai
       'zone_not_found',
       `The provider has no zone ${zone.name}${provider.createZone ? '' : ', and cannot be asked to make it'}.`,
     )
-  return { provider, at: await provider.createZone(zone.name, await nameServersOf(hub, zone.id)), isNew: true }
+  const made = await provider.createZone(zone.name, await nameServersOf(hub, zone.id))
+  await record(hub, async tx => {
+    await holdClaim(tx, claimed, hub.clock.now() + claimMs)
+    await tx.update(dnsZoneTargets).set({ remoteRef: made.ref }).where(eq(dnsZoneTargets.id, target.id))
+    return { result: undefined }
+  })
+  return { provider, at: made, isNew: true }
 }
 
 /**

@@ -116,8 +116,11 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     action: 'dns.target.delete',
     operationId: 'deleteZoneTarget',
     summary: 'Keep a zone at a provider no longer',
-    description: 'What the provider has of the zone stays there, and is not looked at any more.',
+    description:
+      'What the provider has of the zone stays there, and is not looked at any more. The last provider of a zone that the hub does not ' +
+      'serve is kept.',
     status: 204,
+    problems: ['conflict'],
     run: (ctx, { params }) => deleteTarget(ctx, params.id!, params.target!),
   }),
   route({

@@ -37,7 +37,7 @@ export interface SyncOrder {
   /** Reasons that a person has overridden. */
   allow?: readonly BlockCode[]
   /** What a plan was made by, and would do: with anything else there, or to be done, the run ends. */
-  expects?: Pick<PlannedTarget, 'observed_hash' | 'ops_hash'>
+  expects?: PlannedTarget
   /** Takes a reading as it is, though it would not be believed. */
   believes?: boolean
   /** Reads even where the serial says that nothing has changed. */
@@ -80,6 +80,7 @@ export async function settle(
         desired: await desiredOf(tx, zone.id),
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,
+        isFirst: target.lastReadAt === null,
         ...putBackAt(zone, target, now, order.enforce),
       })
     let seen = await look()
@@ -97,7 +98,7 @@ export async function settle(
     // What is taken over is told as the change that it makes here.
     const events: EventDraft[] = adopted?.events ?? externalEvent(hub, zone, told, await recordsAt(tx, zone.id, told))
     const notices: NoticeDraft[] = told.length > 0 && !adopted ? [driftNotice(zone, claimed, told.length)] : []
-    const isStale = seen.ops.length > 0 && isOther(order.expects, seen)
+    const isStale = order.expects !== undefined && isOther(order.expects, seen)
     const ops = mayApply(order, zone) && !isStale ? seen.ops : []
     const blocked = ops.length === 0 ? [] : await reasonsAgainst(zone, target, seen, snapshot, order, isNew)
     if (blocked.length > 0) await blockZone(tx, hub, zone, target, seen, blocked)
@@ -140,8 +141,13 @@ const isNews = ({ ops, results }: { ops: readonly Op[]; results: Results }, know
 export const mayApply = ({ applies }: SyncOrder, zone: ZoneRow): boolean =>
   applies === 'automatic' ? zone.apply === 'auto' && zone.status === 'active' : applies
 
-const isOther = (expects: SyncOrder['expects'], seen: Evaluated): boolean =>
-  expects !== undefined && (expects.observed_hash !== seen.observedHash || expects.ops_hash !== opsHash(seen.ops.map(plannedOp)))
+/** Whether a plan was made for something else; not where all of it is done, by a run that could not say so any more. */
+function isOther(expects: PlannedTarget, seen: Evaluated): boolean {
+  if (expects.observed_hash === seen.observedHash && expects.ops_hash === opsHash(seen.ops.map(plannedOp))) return false
+  if (seen.ops.length > 0 || expects.ops.length < expects.op_count) return true
+  const states = new Map(seen.stands.map(one => [rrsetKey(one), one.state]))
+  return expects.ops.some(op => (states.get(rrsetKey(op)) ?? 'synced') !== 'synced')
+}
 
 /** What is about to be sent, so that it is known for our own wherever it turns up. */
 function noteSent(stands: Evaluated['stands'], ops: readonly Op[], caps: Comparison): void {

@@ -4,10 +4,11 @@ import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { requireMatch } from '../../../core/if-match'
 import { reaches } from '../../../core/narrowing'
-import { notFound } from '../../../core/problem'
+import { conflict, notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { dnsZones } from '../tables'
 import { zoneHeld } from '../zone-rows'
+import { builtin } from '../zone-shapes'
 import { zoneOf, zoneTarget } from '../zones'
 import { unmark } from './mark-pending'
 import { addTarget, noProvider } from './new-target'
@@ -16,6 +17,7 @@ import { syncJobFor } from './sync-jobs'
 import type { TargetView } from './sync-shapes'
 import { targetView } from './sync-views'
 import { dnsZoneTargets } from './tables'
+import { targetsOf } from './target-rows'
 
 /** Providers that a zone is kept at beside the hub, on one page. @throws Problem 404 */
 export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<TargetView>> {
@@ -45,7 +47,7 @@ export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput)
   })
 }
 
-/** Keeps a zone at a provider no longer; what is there stays there. @throws Problem 404, 412 */
+/** Keeps a zone at a provider no longer; what is there stays there. @throws Problem 404, 409 for the last place where it is, 412 */
 export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): Promise<void> {
   await change(ctx, 'dns.target.delete', async tx => {
     const zone = await zoneHeld(tx, ctx, zoneId)
@@ -55,10 +57,14 @@ export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): 
       .from(dnsZoneTargets)
       .where(and(eq(dnsZoneTargets.id, targetId), eq(dnsZoneTargets.zoneId, zone.id)))
     if (!row) throw notFound('target of this zone')
+    const [other] = (await targetsOf(tx, zone.id)).filter(one => one.id !== row.id)
+    if (!other && !zone.isServed)
+      throw conflict('The zone would be served by nobody. Have the hub serve it first (`served`), or add another provider.')
     await unmark(tx, zone, row.id)
+    const providerId = zone.providerId !== row.providerId ? zone.providerId : zone.isServed ? builtin : other!.providerId
     await tx
       .update(dnsZones)
-      .set({ targetCount: sql`${dnsZones.targetCount} - 1`, blockedPlanId: null })
+      .set({ targetCount: sql`${dnsZones.targetCount} - 1`, blockedPlanId: null, providerId })
       .where(eq(dnsZones.id, zone.id))
     return { result: undefined, target: [target('zone_target', { id: row.id }), zoneTarget(zone)], before: targetView(row) }
   })

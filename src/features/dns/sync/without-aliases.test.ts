@@ -46,6 +46,7 @@ const seen = (
     rules: [],
     isExclusive: false,
     isNew: false,
+    isFirst: false,
     puts: () => false,
   })
 const steps = (of: ReturnType<typeof seen>) =>
