@@ -27,6 +27,8 @@ test('a provider that is another server by now is read as if for the first time'
   const settings = { url: other.url, api_key: other.apiKey }
   expect((await w.acme.call('PATCH', `/v1/dns/providers/${kept.provider.id}`, { settings })).status).toBe(200)
   expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'unknown', targets: [{ checked_at: null }] } })
+  const listed = (query: string) => w.acme.call('GET', `/v1/dns/zones?${query}`).then(({ body }) => body.data.length)
+  expect([await listed('state=unknown'), await listed('synced=true')]).toEqual([1, 0])
   await w.happened()
   await readDueTargets(w.hub)
   await w.settle()

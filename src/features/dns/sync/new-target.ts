@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, sql } from 'drizzle-orm'
 import { keeping } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -10,6 +10,7 @@ import type { ZoneRow } from '../zone-rows'
 import { markUnknown } from './mark-pending'
 import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
+import { keepStanding, standingAt } from './zone-standing'
 
 /** What is known of a target that was never read. */
 export const unread = {
@@ -34,6 +35,16 @@ export async function readAsNew(tx: Tx, providerId: string, now: number): Promis
     .update(dnsZoneTargets)
     .set({ ...unread, nextPollAt: now })
     .where(eq(dnsZoneTargets.providerId, providerId))
+  const ids = tx.select({ id: dnsZoneTargets.zoneId }).from(dnsZoneTargets).where(eq(dnsZoneTargets.providerId, providerId))
+  await tx
+    .update(dnsZones)
+    .set(standingAt([unread]))
+    .where(and(inArray(dnsZones.id, ids), eq(dnsZones.targetCount, 1)))
+  const others = await tx
+    .select({ id: dnsZones.id })
+    .from(dnsZones)
+    .where(and(inArray(dnsZones.id, ids), gt(dnsZones.targetCount, 1)))
+  for (const { id } of others) await keepStanding(tx, id)
 }
 
 /** Targets that a zone may have. */
