@@ -701,6 +701,8 @@ CREATE TABLE "dns_zone_targets" (
 	"error" text,
 	"is_stale" boolean NOT NULL,
 	"failures_in_a_row" bigint NOT NULL,
+	"failing_told" boolean NOT NULL,
+	"blocked_for" text,
 	"next_poll_at" bigint NOT NULL,
 	"rests_until" bigint NOT NULL,
 	"claim" text collate "C",

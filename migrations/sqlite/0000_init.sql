@@ -825,6 +825,8 @@ CREATE TABLE `dns_zone_targets` (
 	`error` text,
 	`is_stale` integer NOT NULL,
 	`failures_in_a_row` integer NOT NULL,
+	`failing_told` integer NOT NULL,
+	`blocked_for` text,
 	`next_poll_at` integer NOT NULL,
 	`rests_until` integer NOT NULL,
 	`claim` text,

@@ -121,6 +121,31 @@ export const dnsActions = [
     example: { before: {}, after: { created: 1, updated: 2, deleted: 0, failed: 0 } },
   }),
   auditAction({
+    action: 'dns.zone.block',
+    number: 'DN105',
+    description: 'What was to change in a DNS zone was held back from a provider; the reasons are their codes.',
+    channels: ['job'],
+    targets: ['zone', 'plan'],
+    changes: { members: { plan_id: Type.String(), provider_id: Type.String(), reasons: Type.Array(Type.String()) } },
+    example: {
+      before: {},
+      after: {
+        plan_id: 'plan_01k3z8q4g7e2wv5m9x0c6hbtfn',
+        provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
+        reasons: ['deletes_over_limit'],
+      },
+    },
+  }),
+  auditAction({
+    action: 'dns.zone.unblock',
+    number: 'DN106',
+    description: 'What was held back from a provider of a DNS zone is there, or is not asked for any more.',
+    channels: ['job'],
+    targets: ['zone', 'provider'],
+    changes: { members: { provider_id: Type.String(), reasons: Type.Array(Type.String()) } },
+    example: { before: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn', reasons: ['deletes_over_limit'] }, after: {} },
+  }),
+  auditAction({
     action: 'dns.target.create',
     number: 'DN043',
     description: 'A DNS zone is kept at one more provider.',

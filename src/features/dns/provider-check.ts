@@ -7,6 +7,7 @@ import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
+import type { NoticeDraft } from '../../core/notices'
 import { conflict } from '../../core/problem'
 import { NotOpened } from '../../core/secrets'
 import { openProvider } from './open-provider'
@@ -18,6 +19,7 @@ import { dnsProviders } from './provider-tables'
 import { providerTarget, providerView, type ProviderRow } from './provider-view'
 import { ProviderError, type ProviderCheck, type ProviderFailure } from './providers/provider'
 import { toldLine } from './providers/told-line'
+import { wakeTargets } from './sync/wake-targets'
 
 /** What is well is looked at this often. */
 const checkEveryMs = 10 * 60_000
@@ -66,7 +68,8 @@ export async function checkProvider(ctx: Ctx, id: string): Promise<DnsProviderVi
       before: { state: before.state, last_error: before.lastError },
       after: { state: row.state, last_error: row.lastError },
       reason: row.lastError === null ? row.detail : `${row.lastError.failure}: ${row.lastError.detail}`,
-      jobs: [checkJobFor(id, nextAt)],
+      jobs: [checkJobFor(id, nextAt), ...(row.state === 'ok' ? await wakeTargets(tx, id) : [])],
+      notices: fell(before, row) ? [failingNotice(row)] : [],
     }
   })
 }
@@ -93,17 +96,18 @@ async function settled(tx: Tx, hub: Hub, before: ProviderRow, looked: Looked): P
   // It was edited meanwhile, perhaps in its name alone, which asks for no check; or it is gone, and so is the next check.
   if (!written) return { result: undefined, jobs: [checkJobFor(before.id, hub.clock.now())] }
   const { row, nextAt } = written
-  const jobs = [checkJobFor(row.id, nextAt)]
-  const fell = row.state === 'failing' && before.state !== 'failing'
+  const isBack = row.state === 'ok' && before.state !== 'ok'
+  const jobs = [checkJobFor(row.id, nextAt), ...(isBack ? await wakeTargets(tx, row.id) : [])]
   const rose = row.state === 'ok' && before.state === 'failing'
-  if (!fell && !rose) return { result: undefined, jobs }
+  if (!fell(before, row) && !rose) return { result: undefined, jobs }
   return {
     result: undefined,
     jobs,
+    notices: rose ? [] : [failingNotice(row)],
     audits: [
       {
         workspaceId: row.workspaceId,
-        action: fell ? 'dns.provider.fail' : 'dns.provider.recover',
+        action: rose ? 'dns.provider.recover' : 'dns.provider.fail',
         actor: systemActor(checkKind),
         context: jobContext,
         targets: [providerTarget(row)],
@@ -113,6 +117,17 @@ async function settled(tx: Tx, hub: Hub, before: ProviderRow, looked: Looked): P
     ],
   }
 }
+
+const fell = (before: ProviderRow, row: ProviderRow): boolean => row.state === 'failing' && before.state !== 'failing'
+
+const failingNotice = (row: ProviderRow): NoticeDraft => ({
+  workspaceId: row.workspaceId,
+  kind: 'dns_provider.failing',
+  resource: providerTarget(row),
+  text: `The provider ${row.name} cannot be used: ${row.lastError!.detail}`,
+  details: { provider_id: row.id, failure: row.lastError!.failure },
+  matter: row.id,
+})
 
 /** Writes down what a check found; null where the provider is gone or another one by now. */
 async function write(

@@ -16,6 +16,7 @@ import type { TargetRow } from './target-rows'
 /**
  * Holds a zone back with the plan that says what would be done and why it is not; the same plan stays while it can be applied. What is
  * held back at several targets is in one plan, so that one word lets it through at all of them.
+ * @returns the id of the plan
  */
 export async function blockZone(
   tx: Tx,
@@ -24,7 +25,7 @@ export async function blockZone(
   target: TargetRow,
   seen: Pick<Evaluated, 'ops' | 'observedHash'>,
   reasons: readonly BlockReason[],
-): Promise<void> {
+): Promise<string> {
   const own = plannedOps(seen.ops.map(plannedOp), {
     target_id: target.id,
     provider_id: target.providerId,
@@ -34,7 +35,7 @@ export async function blockZone(
   const held = await heldPlan(tx, zone)
   const isOpen = held !== undefined && planStatus(held, zone, now) === 'open'
   const before = isOpen ? held.targets.find(one => one.target_id === target.id) : undefined
-  if (before?.ops_hash === own.ops_hash && before.observed_hash === own.observed_hash) return
+  if (before?.ops_hash === own.ops_hash && before.observed_hash === own.observed_hash) return held!.id
   // Reasons are those of all targets: one that holds here no more stays as long as others are held back.
   const others = isOpen && held.targets.some(one => one !== before) ? held : null
   const plan = await writePlan(tx, zone, {
@@ -50,6 +51,7 @@ export async function blockZone(
     now,
   })
   await tx.update(dnsZones).set({ blockedPlanId: plan.id }).where(eq(dnsZones.id, zone.id))
+  return plan.id
 }
 
 /**

@@ -24,6 +24,8 @@ export const unread = {
   error: null,
   isStale: false,
   failuresInARow: 0,
+  failingTold: false,
+  blockedFor: null,
   restsUntil: 0,
   claim: null,
   claimedUntil: 0,

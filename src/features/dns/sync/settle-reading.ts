@@ -25,6 +25,8 @@ import { countsOf, driftNotice, editWarNotice, syncAudit, toldDetail } from './s
 import { dnsZoneTargets } from './tables'
 import { desiredOf, knownAt, type TargetRow } from './target-rows'
 import { worstOf } from './three-way'
+import { blockTells } from './trouble'
+import { wakeAfterReading } from './wake-targets'
 import { keepStanding } from './zone-standing'
 import { limitsOf } from './zone-edits'
 
@@ -101,8 +103,10 @@ export async function settle(
     const isStale = order.expects !== undefined && isOther(order.expects, seen)
     const ops = mayApply(order, zone) && !isStale ? seen.ops : []
     const blocked = ops.length === 0 ? [] : await reasonsAgainst(zone, target, seen, snapshot, order, isNew)
-    if (blocked.length > 0) await blockZone(tx, hub, zone, target, seen, blocked)
-    else noteSent(seen.stands, ops, opened.provider.caps)
+    const planId = blocked.length > 0 ? await blockZone(tx, hub, zone, target, seen, blocked) : null
+    const block = blockTells(zone, claimed, target, planId, blocked)
+    if (block) notices.push(block.notice)
+    if (planId === null) noteSent(seen.stands, ops, opened.provider.caps)
     await writeStands(tx, zone, target, seen, known, now)
     const enforced = ops.length > 0 && blocked.length === 0 && seen.putBack > 0 && order.enforce === undefined
     if (isEditWar(target, now) && seen.stands.some(one => isFoughtOver(one, zone))) notices.push(editWarNotice(zone, claimed))
@@ -118,16 +122,24 @@ export async function settle(
         error: null,
         isStale: false,
         failuresInARow: 0,
+        failingTold: false,
+        ...(block && { blockedFor: block.codes }),
         ...(enforced && countedRun(target, now)),
       })
       .where(eq(dnsZoneTargets.id, target.id))
     await keepStanding(tx, zone.id)
     return {
       result: { ops, blocked, isStale },
-      audits: after && isNews(after, known) ? [syncAudit(zone, claimed, countsOf(after.ops, after.results))] : [],
+      audits: [
+        ...(after && isNews(after, known) ? [syncAudit(zone, claimed, countsOf(after.ops, after.results))] : []),
+        ...(block ? [block.audit] : []),
+      ],
       events,
       wakes: adopted?.wakes ?? [],
-      jobs: (adopted?.jobs ?? []).filter(() => zone.targetCount > 1),
+      jobs: [
+        ...(adopted?.jobs ?? []).filter(() => zone.targetCount > 1),
+        ...(await wakeAfterReading(tx, hub, target, !mayApply(order, zone))),
+      ],
       notices,
     }
   })

@@ -13,6 +13,8 @@ import { mayApply, settle, type SyncOrder } from './settle-reading'
 import { countsOf, syncAudit, toldDetail, type SyncCounts } from './sync-tells'
 import { dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
+import { failingNotices, unblockAudits } from './trouble'
+import { wakeAfterReading } from './wake-targets'
 import { keepStanding } from './zone-standing'
 
 /** What came of a run. */
@@ -121,9 +123,10 @@ async function isWaiting(hub: Hub, { target, zone }: Claimed): Promise<boolean> 
 async function unchanged(hub: Hub, claimed: Claimed): Promise<SyncOutcome> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    await holdClaim(tx, claimed, now)
-    const set = { lastReadAt: now, error: null, isStale: false, failuresInARow: 0, nextPollAt: nextPoll(hub, now) }
-    return { result: await free(tx, claimed.claim, claimed.target.id, set) }
+    const jobs = await wakeAfterReading(tx, hub, await holdClaim(tx, claimed, now), false)
+    const well = { error: null, isStale: false, failuresInARow: 0, failingTold: false }
+    const set = { ...well, lastReadAt: now, nextPollAt: nextPoll(hub, now) }
+    return { result: await free(tx, claimed.claim, claimed.target.id, set), jobs }
   })
   return { did: 'read', blocked: [], isStale: false, counts: nothing }
 }
@@ -139,11 +142,16 @@ const againPauseMs = 10_000
 async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed' | 'again'): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    await holdClaim(tx, claimed, now)
+    const held = await holdClaim(tx, claimed, now)
     const pause = how === 'failed' ? failedPauseMs : how === 'again' ? againPauseMs : null
     const nextPollAt = pause === null ? nextPoll(hub, now) : now + pause
-    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(how === 'done' && { lastSyncAt: now }) })
-    return { result: undefined, jobs: how === 'done' ? await unblockZone(tx, claimed.zone, claimed.target) : [] }
+    const isDone = how === 'done'
+    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now, blockedFor: null }) })
+    return {
+      result: undefined,
+      audits: isDone ? unblockAudits(claimed, held) : [],
+      jobs: isDone ? await unblockZone(tx, claimed.zone, claimed.target) : [],
+    }
   })
 }
 
@@ -166,13 +174,18 @@ async function failed(
 ): Promise<SyncOutcome> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    const { failuresInARow } = await holdClaim(tx, claimed, now)
+    const held = await holdClaim(tx, claimed, now)
+    const { failuresInARow } = held
+    const detail = toldDetail(message)
+    const isStale = now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000
+    const notices = failingNotices(claimed, held, { failure, detail, isStale })
     const askAgainAt = now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0)
     await free(tx, claimed.claim, claimed.target.id, {
-      error: { code: failure, detail: toldDetail(message) },
+      error: { code: failure, detail },
       ...(!unanswered.includes(failure) && { state: 'error', remoteSerial: null }),
       failuresInARow: failuresInARow + 1,
-      isStale: now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000,
+      isStale,
+      failingTold: held.failingTold || notices.length > 0,
       nextPollAt: askAgainAt,
       ...(failure === 'throttled' && { restsUntil: askAgainAt }),
     })
@@ -181,6 +194,7 @@ async function failed(
     return {
       result: undefined,
       audits: isChanged ? [syncAudit(claimed.zone, claimed, countsOf(brought!.ops, brought!.results))] : [],
+      notices,
     }
   })
   return { did: 'failed', code: failure, detail: message, retryAfterMs }

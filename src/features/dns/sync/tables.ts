@@ -72,6 +72,10 @@ export const dnsZoneTargets = table(
     // It could not be read for twice the time between readings.
     isStale: flag('is_stale').notNull(),
     failuresInARow: int('failures_in_a_row').notNull(),
+    // That it fails was told.
+    failingTold: flag('failing_told').notNull(),
+    // Codes of the reasons that hold something back from it, as they were told; null when nothing is held back.
+    blockedFor: json<string[] | null>('blocked_for'),
     nextPollAt: time('next_poll_at').notNull(),
     // The provider has asked to be left alone until then.
     restsUntil: time('rests_until').notNull(),
