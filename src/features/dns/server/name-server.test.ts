@@ -91,7 +91,7 @@ const framed = (octets: Uint8Array) => Buffer.concat([Buffer.from([octets.length
 
 describe('by UDP and TCP', () => {
   test('nothing is refused before all zones are there', async () => {
-    expect(await ask('www.z.test.')).toMatchObject({ rcode: 'SERVFAIL' })
+    expect(await eventually('www.z.test.', 'SERVFAIL')).toMatchObject({ rcode: 'SERVFAIL' })
     await server.put(zone)
     server.complete()
     expect(await eventually('www.z.test.', 'NOERROR')).toMatchObject({ rcode: 'NOERROR', answer: ['www.z.test. 60 A 192.0.2.1'] })
@@ -179,11 +179,15 @@ describe('by UDP and TCP', () => {
     let sent = 0
     // The system takes some megabytes of answers for a client that does not read; what is asked beyond that is too much.
     const asking = (async () => {
-      for (let times = 0; !closed && times < 10_000; times++) {
-        const from = sent % many.length
-        sent += Math.max(0, socket.write(many.subarray(from)))
+      for (let stalled = 0; !closed && stalled < 500;) {
+        const took = socket.write(many.subarray(sent % many.length))
+        sent += Math.max(0, took)
+        stalled = took > 0 ? 0 : stalled + 1
         await Bun.sleep(2)
       }
+      // Only who reads sees the end.
+      socket.resume()
+      for (let tries = 0; !closed && tries < 1000; tries++) await Bun.sleep(10)
     })()
     const answered = Array.from({ length: 10 }, async () => (await ask('www.z.test.'))?.rcode)
     expect(await Promise.all(answered)).toEqual(Array.from({ length: 10 }, () => 'NOERROR'))
@@ -235,9 +239,9 @@ describe('the thread', () => {
     const before = empties
     // Not absolute, which nobody who knows names sends: an error that the thread does not expect.
     server.remove('relative')
-    for (let tries = 0; tries < 100 && empties === before; tries++) await Bun.sleep(50)
+    for (let tries = 0; tries < 300 && empties === before; tries++) await Bun.sleep(50)
     expect(server.address).toEqual({ host: '127.0.0.1', port })
-    expect(await ask('www.z.test.')).toMatchObject({ rcode: 'SERVFAIL' })
+    expect(await eventually('www.z.test.', 'SERVFAIL')).toMatchObject({ rcode: 'SERVFAIL' })
     await server.put(zone)
     server.complete()
     expect(await eventually('www.z.test.', 'NOERROR')).toMatchObject({ rcode: 'NOERROR' })
@@ -249,6 +253,7 @@ describe('the thread', () => {
     await limited.start()
     await limited.put(zone)
     limited.complete()
+    await limited.settled()
     const answers = await Promise.all(
       Array.from({ length: 15 }, () => udp(queryOctets('www.z.test.', 'A'), limited.address!.port)),
     )
