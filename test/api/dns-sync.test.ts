@@ -137,7 +137,8 @@ describe('a zone at a provider', () => {
     await kept.refresh()
     expect([await found('state=error'), await found('synced=false&state=synced')]).toEqual([there, []])
     const [target] = (await kept.shown()).sync.targets
-    await w.acme.call('DELETE', `/v1/dns/zones/${kept.zone.id}/targets/${target.id}`)
+    await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { served: true })
+    expect((await w.acme.call('DELETE', `/v1/dns/zones/${kept.zone.id}/targets/${target.id}`)).status).toBe(204)
     expect([await found('synced=false'), await found('blocked=true')]).toEqual([[], []])
   })
 
