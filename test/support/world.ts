@@ -11,6 +11,7 @@ import { createTokenAsOperator } from '../../src/access/tokens'
 import { record } from '../../src/core/change'
 import { loadConfig } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
+import { openPostgres } from '../../src/core/db/store'
 import { auditEntries, events } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
@@ -66,6 +67,8 @@ type Close = () => Promise<void>
 // A world opened within a test ends with it; one that a whole file shares ends with the run.
 const ofTest: Close[] = []
 const ofFile: Close[] = []
+// After all of them.
+const atEnd: Close[] = []
 let withinTest = false
 
 /** Marks that a test begins. */
@@ -82,6 +85,7 @@ export async function endTest(): Promise<void> {
 /** Closes the worlds that are left. */
 export async function endRun(): Promise<void> {
   await Promise.all([...ofTest.splice(0), ...ofFile.splice(0)].map(close => close()))
+  for (const close of atEnd.splice(0)) await close()
 }
 
 /** @param more areas that only the test has, beside those of the API; their paths are not below /v1 */
@@ -225,12 +229,32 @@ export function callerWith(app: AnyElysia, workspaceId: string, token: string): 
   }
 }
 
+// Making the tables takes far longer than copying them.
+let template: Promise<string> | null = null
+
+/** A database with all tables, of which others are copies; it goes with the run. */
+async function makeTemplate(server: string): Promise<string> {
+  const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  const admin = new SQL(server, { max: 1 })
+  await admin.unsafe(`create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  const store = await openPostgres(url.href)
+  await store.close()
+  atEnd.push(async () => {
+    await admin.unsafe(`drop database if exists ${name} with (force)`)
+    await admin.close()
+  })
+  return name
+}
+
 /** A database of its own on the PostgreSQL server that BAILIWICK_DATABASE_URL names. */
 async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const server = process.env.BAILIWICK_DATABASE_URL!
   const name = `world_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  const from = await (template ??= makeTemplate(server))
   const admin = new SQL(server, { max: 1 })
-  await admin.unsafe(`create database ${name}`)
+  await admin.unsafe(`create database ${name} template ${from}`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return {
