@@ -16,6 +16,7 @@ test('the tour does what it says', async () => {
     ['npx --yes bun@1.4.5 src/bin/hub.ts', program('bailiwick')],
     ['./data', here.folder],
     ['9009', String(port)],
+    ['127.0.0.1:5300', `127.0.0.1:${hub.dnsPort}`],
   ])
   const run = Bun.spawn(['bash', '-eu', '-o', 'pipefail', '-c', script], {
     env: here.env,
@@ -36,6 +37,8 @@ test('the tour does what it says', async () => {
     data: { kind: 'heartbeat.missed', heartbeat: { name: 'nightly backup' } },
   })
   expect(out).toContain('"status":"down"')
+  expect(out).toContain("answered [ '192.0.2.10' ]")
+  expect(out).toMatch(/"serial_before":1,"serial_after":2/)
   expect(out).toContain('"attempt_count":1')
   for (const action of ['account.token.create', 'webhooks.endpoint.create', 'heartbeat.create'])
     expect(out).toContain(`"action":"${action}"`)
