@@ -8,6 +8,7 @@ import { dnsRecords, dnsRrsets } from '../../src/features/dns/tables'
 import { readDeltas } from '../../src/features/dns/history/deltas'
 import type { Delta } from '../../src/features/dns/server/messages'
 import { recordLine, servedText, zoneEdit } from '../support/zone-edits'
+import { dnsTransfers } from '../../src/features/dns/transfers/tables'
 import { world } from '../support/world'
 import { zoneMade } from '../support/zones'
 
@@ -113,12 +114,18 @@ test('there are none of changes that are being cleared away', async () => {
   expect(await readDeltas(w.hub.read, zone.id, 2, many)).toHaveLength(1)
 })
 
-test('a zone that is made again goes on from the serial of the one before it, of which nothing leads to it', async () => {
+test('a zone that is made again goes on from the serial of the one that secondaries have, of which nothing leads to it', async () => {
   const w = await world()
   const add = (id: string, content: string) =>
     w.acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'A', name: 'www', content })
   const before = await zoneMade(w.acme)
   for (const content of ['192.0.2.1', '192.0.2.2']) await add(before.id, content)
+  await record(w.hub, async tx => {
+    const { workspaceId } = w.acme
+    const [address, keyId, how, at] = ['192.0.2.53', 'tsig_of_theirs', 'axfr' as const, w.clock.now()]
+    await tx.insert(dnsTransfers).values({ workspaceId, zone: 'example.com', address, keyId, serial: 3, how, at })
+    return { result: undefined }
+  })
   await w.acme.call('DELETE', `/v1/dns/zones/${before.id}`)
   const zone = await zoneMade(w.acme)
   expect(zone.serial).toBe(4)

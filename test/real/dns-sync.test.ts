@@ -111,7 +111,7 @@ test('what nsupdate changes is found within 2 s of it, told and not overwritten,
   expect(await there()).toEqual(changed)
   const events = await told()
   expect(events.length - known).toBe(1)
-  expect(events.map((one: any) => one.data.change_count)).toContain(5)
+  expect(events.map((one: any) => one.data.change_count)).toContain(4)
 
   await api('PATCH', path, { unmanaged: 'delete' })
   await until('the other gone', async () => !(await there()).some(line => line.startsWith('other.')))

@@ -173,7 +173,7 @@ export const dnsRecordMarks = table(
 )
 
 /**
- * The serials that zones had when they were deleted. A zone of the same name goes on from there: secondaries that have the old one would
+ * The serials that zones had when they were deleted, where secondaries had taken them. A zone of the same name goes on from there: secondaries that have the old one would
  * keep it while theirs is ahead, and later take changes of the new one for changes of theirs.
  */
 export const dnsPastSerials = table('dns_past_serials', {

@@ -28,6 +28,7 @@ import { syncStates } from './sync/three-way'
 import { standingAt } from './sync/zone-standing'
 import { dnsPastSerials, dnsRecords, dnsRrsets, dnsZones, zoneStatuses, type RecordSource } from './tables'
 import { zoneView, zoneViews } from './views'
+import { dnsTransfers } from './transfers/tables'
 import { tellServers } from './transfers/tell-servers'
 import { changeZone } from './zone-changes'
 import { zoneHeld, type ZoneRow } from './zone-rows'
@@ -213,8 +214,7 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
       after: null,
     }))
     await tx.delete(dnsZones).where(eq(dnsZones.id, id))
-    const { name, serial } = row
-    await tx.insert(dnsPastSerials).values({ name, serial }).onConflictDoUpdate({ target: dnsPastSerials.name, set: { serial } })
+    await keepSerial(tx, row)
     const told = await tellServers(tx, ctx.hub, row, { changed: null, isServedAnew: row.isServed })
     return {
       result: undefined,
@@ -227,7 +227,15 @@ export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
   })
 }
 
-/** The last serial of a zone of this name that is gone, or 0. */
+/** Of a zone that nobody has transferred no serial is known anywhere: one of its name begins anew. */
+async function keepSerial(tx: Tx, { workspaceId, name, serial }: ZoneRow): Promise<void> {
+  const ofIt = and(eq(dnsTransfers.workspaceId, workspaceId), eq(dnsTransfers.zone, name))
+  const [taken] = await tx.select({ zone: dnsTransfers.zone }).from(dnsTransfers).where(ofIt).limit(1)
+  if (taken === undefined && (await pastSerial(tx, name)) === 0) return
+  await tx.insert(dnsPastSerials).values({ name, serial }).onConflictDoUpdate({ target: dnsPastSerials.name, set: { serial } })
+}
+
+/** The last serial of a zone of this name that is gone and was transferred, or 0. */
 async function pastSerial(tx: Tx, name: string): Promise<number> {
   const [row] = await tx.select({ serial: dnsPastSerials.serial }).from(dnsPastSerials).where(eq(dnsPastSerials.name, name))
   return row?.serial ?? 0
