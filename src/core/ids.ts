@@ -54,6 +54,10 @@ export type IdPrefix =
   | 'tbnd'
   | 'tsig'
   | 'sec'
+  | 'mtr'
+  | 'iup'
+  | 'ntf'
+  | 'gap'
 
 /** A TypeID (specification 0.3.0): prefix, underscore, a UUIDv7 as 26 characters of lower-case Crockford base32. */
 export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`

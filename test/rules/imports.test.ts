@@ -8,6 +8,7 @@ import { codeOf, importsOf, sourceFiles, type Import } from './sources'
 const plainCore = [
   'src/core/net/',
   'src/core/dns/',
+  'src/core/dns-client/',
   'src/core/log',
   'src/core/clock',
   'src/core/crypto',

@@ -1,0 +1,72 @@
+CREATE TABLE "monitor_gaps" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"from_at" bigint NOT NULL,
+	"to_at" bigint NOT NULL,
+	"shares" text
+);
+--> statement-breakpoint
+CREATE TABLE "monitor_shares" (
+	"share" bigint PRIMARY KEY NOT NULL,
+	"hub_id" text collate "C",
+	"until" bigint NOT NULL,
+	"ran_until" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "monitor_transitions" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"monitor_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"from_status" text collate "C" NOT NULL,
+	"to_status" text collate "C" NOT NULL,
+	"reason" text collate "C" NOT NULL,
+	"incident_id" text collate "C"
+);
+--> statement-breakpoint
+CREATE TABLE "monitors" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"number" bigint NOT NULL,
+	"share" bigint NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"target" text collate "C" NOT NULL,
+	"options" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"interval_seconds" bigint NOT NULL,
+	"timeout_seconds" bigint NOT NULL,
+	"retry_interval_seconds" bigint NOT NULL,
+	"confirm" bigint NOT NULL,
+	"recover" bigint NOT NULL,
+	"recovery_seconds" bigint NOT NULL,
+	"quorum" text NOT NULL,
+	"down_if" text NOT NULL,
+	"degraded_if" text NOT NULL,
+	"degraded_ms" bigint,
+	"locations" text NOT NULL,
+	"tags" text NOT NULL,
+	"depends_on" text NOT NULL,
+	"dependency_grace_seconds" bigint NOT NULL,
+	"channel_ids" text,
+	"severity" text collate "C" NOT NULL,
+	"paused" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"status_since" bigint NOT NULL,
+	"state" text NOT NULL,
+	"state_version" bigint NOT NULL,
+	"last_check_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "monitor_transitions" ADD CONSTRAINT "monitor_transitions_monitor_id_monitors_id_fk" FOREIGN KEY ("monitor_id") REFERENCES "public"."monitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "monitors" ADD CONSTRAINT "monitors_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "monitor_gaps_to" ON "monitor_gaps" USING btree ("to_at");--> statement-breakpoint
+CREATE INDEX "monitor_transitions_monitor" ON "monitor_transitions" USING btree ("monitor_id","at","id");--> statement-breakpoint
+CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "monitors_name" ON "monitors" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "monitors_status" ON "monitors" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "monitors_share" ON "monitors" USING btree ("share");--> statement-breakpoint
+CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");
