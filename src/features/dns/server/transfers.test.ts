@@ -333,25 +333,9 @@ describe('AXFR', () => {
 
   test('and other queries on one connection are answered in their order', async () => {
     const sent = [query('www.z.test.', 'A'), query('z.test.', 'AXFR'), query('www.z.test.', 'AAAA'), query('z.test.', 'AXFR')]
-    const { promise, resolve: end } = Promise.withResolvers<void>()
-    const reader = new FrameReader()
-    const ids: number[] = []
-    const socket = await Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        data(_, octets) {
-          reader.push(octets)
-          for (let next = reader.next(); next; next = reader.next()) ids.push(decodeMessage(next).id)
-          if (ids.length === sent.length) end()
-        },
-        error() {},
-      },
-    })
-    socket.write(Buffer.concat(sent.map(one => framed(signTsig(encodeMessage(one), key, { time: now() }).message))))
-    await Promise.race([promise, Bun.sleep(5000)])
-    socket.terminate()
-    expect(ids).toEqual(sent.map(one => one.id))
+    const octets = sent.map(one => signTsig(encodeMessage(one), key, { time: now() }).message)
+    const answers = await onOneConnection(octets, sent.length)
+    expect(answers.map(one => one.id)).toEqual(sent.map(one => one.id))
   })
 })
 
@@ -495,25 +479,8 @@ describe('NOTIFY', () => {
   })
 
   test('by TCP is answered too, and what is asked behind it', async () => {
-    const { promise, resolve: end } = Promise.withResolvers<void>()
-    const reader = new FrameReader()
-    const read: Message[] = []
-    const socket = await Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      socket: {
-        data(_, octets) {
-          reader.push(octets)
-          for (let next = reader.next(); next; next = reader.next()) read.push(decodeMessage(Uint8Array.from(next)))
-          if (read.length === 2) end()
-        },
-        error() {},
-      },
-    })
     const both = [encodeMessage(notify('elsewhere.test.')), encodeMessage(query('www.z.test.', 'A'))]
-    socket.write(Buffer.concat(both.map(framed)))
-    await Promise.race([promise, Bun.sleep(3000)])
-    socket.terminate()
+    const read = await onOneConnection(both, 2)
     expect(read).toMatchObject([
       { opcode: OPCODE.NOTIFY, rcode: 0 },
       { opcode: OPCODE.QUERY, answer: { length: 2 } },
@@ -528,6 +495,29 @@ describe('NOTIFY', () => {
     expect(told()).toBe(2)
   })
 })
+
+/** Messages sent at once on one TCP connection, and the first `count` that come back, or those of 5 s. */
+async function onOneConnection(sent: Uint8Array[], count: number): Promise<Message[]> {
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const reader = new FrameReader()
+  const read: Message[] = []
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      data(_, octets) {
+        reader.push(octets)
+        for (let next = reader.next(); next; next = reader.next()) read.push(decodeMessage(Uint8Array.from(next)))
+        if (read.length === count) end()
+      },
+      error() {},
+    },
+  })
+  socket.write(Buffer.concat(sent.map(framed)))
+  await Promise.race([promise, Bun.sleep(5000)])
+  socket.terminate()
+  return read
+}
 
 const told = (kind: keyof Counts, name: string) => counts.reduce((sum, one) => sum + (one[kind][name] ?? 0), 0)
 
