@@ -4,7 +4,7 @@ import type { Hub } from '../../core/hub'
 import { networkPolicy } from '../../core/net/egress'
 import { guardedFetch } from '../../core/net/guarded-fetch'
 import { egressOf } from '../../core/net/hub-egress'
-import { openSettings, type SettingsRow } from './provider-settings'
+import { openProviderSettings, type SettingsRow } from './provider-settings'
 import { providerKindOf } from './providers'
 import { ProviderError, type DnsProvider, type Surroundings } from './providers/provider'
 
@@ -15,7 +15,7 @@ import { ProviderError, type DnsProvider, type Surroundings } from './providers/
 export async function openProvider(hub: Hub, row: SettingsRow): Promise<DnsProvider> {
   const kind = providerKindOf(row.kind)
   if (!kind) throw new ProviderError('refused', `This version knows no providers of the kind ${row.kind}.`)
-  return kind.open(await openSettings(hub, row), await surroundingsOf(hub, row))
+  return kind.open(await openProviderSettings(hub, row), await surroundingsOf(hub, row))
 }
 
 async function surroundingsOf(hub: Hub, { id, workspaceId }: SettingsRow): Promise<Surroundings> {

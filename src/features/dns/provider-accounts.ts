@@ -10,9 +10,10 @@ import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { reaches } from '../../core/narrowing'
 import { conflict, notFound, Problem } from '../../core/problem'
+import { checkedSettings, editedSettings, isElsewhere, secretsOf, settingsColumns } from '../../core/sealed-settings'
 import type { Page } from '../../core/shapes'
 import { checkJobFor } from './provider-check-job'
-import { checkedSettings, editedSettings, isElsewhere, openSettings, secretsOf, settingsColumns } from './provider-settings'
+import { openProviderSettings, sealedIn } from './provider-settings'
 import type { DnsProviderInput, DnsProviderPatch, DnsProviderView } from './provider-shapes'
 import { dnsProviders } from './provider-tables'
 import { builtinView, providerTarget, providerView, type ProviderRow } from './provider-view'
@@ -72,7 +73,7 @@ export async function createProvider(ctx: Ctx, input: DnsProviderInput): Promise
           ...own,
           kind: kind.kind,
           name: input.name,
-          ...(await settingsColumns(tx, ctx.hub, own, kind, settings)),
+          ...(await settingsColumns(tx, ctx.hub, sealedIn(own), kind, settings)),
           ...unchecked,
           lastCheckedAt: null,
           lastOkAt: null,
@@ -104,7 +105,7 @@ export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPat
       requireMatch(ctx, row)
       const kind = providerKindOf(row.kind)
       if (!kind) throw conflict(`This version knows no providers of the kind ${row.kind}.`)
-      const kept = await openSettings(ctx.hub, row, tx)
+      const kept = await openProviderSettings(ctx.hub, row, tx)
       const settings = patch.settings ? editedSettings(kind, kept, patch.settings) : kept
       const sameSettings = isDeepStrictEqual(settings, kept)
       const name = patch.name ?? row.name
@@ -114,7 +115,7 @@ export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPat
         .update(dnsProviders)
         .set({
           name,
-          ...(!sameSettings && { ...(await settingsColumns(tx, ctx.hub, row, kind, settings)), ...unchecked }),
+          ...(!sameSettings && { ...(await settingsColumns(tx, ctx.hub, sealedIn(row), kind, settings)), ...unchecked }),
           version: row.version + 1,
           updatedAt: now,
         })

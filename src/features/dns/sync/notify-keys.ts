@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { lowerName } from '../../../core/dns/name'
 import type { TsigKey } from '../../../core/dns/tsig'
 import type { Hub } from '../../../core/hub'
-import { openSettings } from '../provider-settings'
+import { openProviderSettings } from '../provider-settings'
 import { dnsProviders } from '../provider-tables'
 import { providerKindOf } from '../providers'
 import { dnsZones } from '../tables'
@@ -24,7 +24,7 @@ export async function notifyKeysOf(hub: Hub, zoneName: string, keyName: string):
   const keys: TsigKey[] = []
   for (const { provider } of rows) {
     const kind = providerKindOf(provider.kind)
-    if (kind?.notifyKeys) keys.push(...kind.notifyKeys(await openSettings(hub, provider)))
+    if (kind?.notifyKeys) keys.push(...kind.notifyKeys(await openProviderSettings(hub, provider)))
   }
   return keys.filter(key => lowerName(key.name) === lowerName(keyName))
 }
