@@ -1,0 +1,128 @@
+import { expect, test } from 'bun:test'
+import { record } from '../../src/core/change'
+import { hubs } from '../../src/core/db/tables'
+import type { Hub } from '../../src/core/hub'
+import { newId } from '../../src/core/ids'
+import { leaseMs, shareCount, shareOf, Shares } from '../../src/features/monitors/live/shares'
+import { monitorGaps, monitorShares } from '../../src/features/monitors/tables'
+import { renewPresence } from '../../src/hub/presence'
+import { world } from '../support/world'
+
+/** Another hub on the same database, as far as shares go. */
+async function another(hub: Hub): Promise<Hub> {
+  const other = { ...hub, id: newId('hub') }
+  const now = hub.clock.now()
+  const row = { id: other.id, host: 'other', version: '0', startedAt: now, seenAt: now, masterKeyId: hub.keys.masterKeyId }
+  await record(hub, async tx => ({ result: await tx.insert(hubs).values(row) }))
+  return other
+}
+
+const ownersOf = async (hub: Hub): Promise<(string | null)[]> =>
+  (await hub.read.select().from(monitorShares)).sort((a, b) => a.share - b.share).map(one => one.hubId)
+
+test('a hub alone takes every share at once, and its first claim is no gap', async () => {
+  const { hub } = await world()
+  const shares = new Shares(hub)
+  const { taken, lost, surplus } = await shares.divide()
+  expect([taken.length, lost, surplus]).toEqual([shareCount, [], []])
+  expect(new Set(await ownersOf(hub))).toEqual(new Set([hub.id]))
+  expect(await hub.read.select().from(monitorGaps)).toEqual([])
+  expect((await shares.divide()).taken).toEqual([])
+})
+
+test('hubs divide the shares evenly, and none has two owners at any time', async () => {
+  const { hub } = await world()
+  const all = [hub, await another(hub), await another(hub)].map(one => new Shares(one))
+  for (let round = 0; round < 3; round++)
+    for (const shares of all) {
+      await shares.free((await shares.divide()).surplus)
+      const held = all.flatMap(one => one.held)
+      expect(new Set(held).size).toBe(held.length)
+    }
+  expect(all.map(one => one.held.length).sort()).toEqual([84, 86, 86])
+  expect(await hub.read.select().from(monitorGaps)).toEqual([])
+})
+
+test('hubs that reach for the shares at the same time get each share once', async () => {
+  const { hub } = await world()
+  const all = [hub, await another(hub)].map(one => new Shares(one))
+  await Promise.all(all.map(one => one.divide()))
+  await Promise.all(all.map(one => one.divide()))
+  expect(all.flatMap(one => one.held).sort((a, b) => a - b)).toEqual(Array.from({ length: shareCount }, (_, share) => share))
+})
+
+test('the shares of a hub that died are taken when their lease ends, with the time nobody ran them written down', async () => {
+  const { hub, clock } = await world()
+  const dead = new Shares(await another(hub))
+  const mine = new Shares(hub)
+  await dead.divide()
+  await mine.divide()
+  const diedAt = clock.now()
+  for (let waited = 5000; waited < leaseMs; waited += 5000) {
+    clock.advance(5000)
+    await renewPresence(hub)
+    expect((await mine.divide()).taken).toEqual([])
+  }
+  clock.advance(5000)
+  await renewPresence(hub)
+  const { taken } = await mine.divide()
+  expect(taken).toHaveLength(shareCount / 2)
+  expect(dead.held).toEqual([])
+  const gaps = await hub.read.select({ from: monitorGaps.from, to: monitorGaps.to, shares: monitorGaps.shares }).from(monitorGaps)
+  expect(gaps).toEqual([{ from: diedAt, to: clock.now(), shares: taken }])
+})
+
+test('a hub that was thought dead finds its shares with another', async () => {
+  const { hub, clock } = await world()
+  const slow = new Shares(await another(hub))
+  const mine = new Shares(hub)
+  await slow.divide()
+  await mine.divide()
+  clock.advance(leaseMs + 5000)
+  await renewPresence(hub)
+  await mine.divide()
+  const { lost, taken } = await slow.divide()
+  expect([lost.length, taken, slow.held]).toEqual([shareCount / 2, [], []])
+})
+
+test('a hub that leaves frees its shares at once, and a short pause is no gap', async () => {
+  const { hub, clock } = await world()
+  const leaving = new Shares(await another(hub))
+  const mine = new Shares(hub)
+  await leaving.divide()
+  await mine.divide()
+  await leaving.leave()
+  await record(hub, async tx => ({ result: await tx.update(hubs).set({ seenAt: 0 }) }))
+  clock.advance(5000)
+  expect((await mine.divide()).taken).toHaveLength(shareCount / 2)
+  expect(mine.held).toHaveLength(shareCount)
+  expect(await hub.read.select().from(monitorGaps)).toEqual([])
+})
+
+test('a machine that slept keeps its shares and has a gap; one whose database was away has none', async () => {
+  const { hub, clock } = await world()
+  const shares = new Shares(hub)
+  await shares.divide()
+  clock.advance(3600_000)
+  expect(shares.held).toEqual([])
+  await shares.divide()
+  const slept = { from: clock.now() - 3600_000, to: clock.now(), shares: null }
+  const gaps = () => hub.read.select({ from: monitorGaps.from, to: monitorGaps.to, shares: monitorGaps.shares }).from(monitorGaps)
+  expect(await gaps()).toEqual([slept])
+  const fault = new Shares({ ...hub, store: { ...hub.store, transact: () => Promise.reject(new Error('away')) } })
+  Object.assign(fault, { leases: new Map(), roundAt: clock.now() })
+  for (let n = 0; n < 6; n++) {
+    clock.advance(5000)
+    expect(fault.divide()).rejects.toThrow('away')
+  }
+  Object.assign(fault, { hub })
+  await fault.divide()
+  expect([fault.held.length, await gaps()]).toEqual([shareCount, [slept]])
+})
+
+test('monitors spread evenly over the shares', () => {
+  const seen = Array.from({ length: shareCount }, () => 0)
+  for (let n = 0; n < 25_600; n++) seen[shareOf(newId('mon'))]!++
+  expect(Math.min(...seen)).toBeGreaterThan(50)
+  expect(Math.max(...seen)).toBeLessThan(160)
+})
