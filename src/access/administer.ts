@@ -15,6 +15,7 @@ import { invalid, notFound, Problem } from '../core/problem'
 import type { Page } from '../core/shapes'
 import { forgetCallers } from './callers'
 import { limitsChanged } from './limit-changes'
+import { limitsOfPlan } from './plans'
 import { plans, workspaces } from './tables'
 import type { LimitName, PlanView, WorkspaceInput, WorkspacePatch, WorkspaceView } from './workspace-shapes'
 
@@ -37,7 +38,7 @@ export const planView = (row: typeof plans.$inferSelect): PlanView => ({
   id: row.id,
   title: row.title,
   api_access: row.apiAccess,
-  limits: row.limits,
+  limits: limitsOfPlan(row),
   default: row.isDefault,
   version: row.version,
   created_at: instant(row.createdAt),

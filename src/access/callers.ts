@@ -7,6 +7,7 @@ import { inRanges, parseAddress, parseRange, type AddressRange } from '../core/n
 import { Problem } from '../core/problem'
 import { fullAccess, granted, readOnly, type Permissions } from '../core/permissions'
 import { accessOfRole } from './ranks'
+import { limitsOfPlan } from './plans'
 import { tokenRequests, workspaceRequests, type Bucket } from './rate-limits'
 import { memberships, plans, sessions, tokens, users, workspaces, type PlanLimits } from './tables'
 import { looksLikeApiToken } from './token-format'
@@ -76,7 +77,7 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
   if (row.token.revokedAt !== null) throw new Problem('token_revoked', 'The token was revoked.')
   if (row.token.expiresAt !== null && row.token.expiresAt <= now) throw new Problem('token_expired', 'The token has expired.')
   const { token: own } = row
-  const limits = { ...row.plan.limits, ...row.workspace.limitOverrides }
+  const limits = { ...limitsOfPlan(row.plan), ...row.workspace.limitOverrides }
   const caller: Caller = {
     workspaceId: own.workspaceId,
     actor: { type: 'token', id: own.id, name: own.name, hint: own.hint },
@@ -133,7 +134,7 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
     resourceIds: null,
     operator: found.user.isOperator,
     apiAccess: 'full',
-    limits: { ...row.plan.limits, ...row.workspace.limitOverrides },
+    limits: { ...limitsOfPlan(row.plan), ...row.workspace.limitOverrides },
     planId: row.plan.id,
     suspended: row.workspace.suspendedAt === null ? null : row.workspace,
     buckets: [{ name: 'session', key: found.session.id, quota: sessionRequestsPerMinute, windowSeconds: 60 }],

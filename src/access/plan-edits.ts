@@ -11,12 +11,11 @@ import { planView } from './administer'
 import { forgetCallers } from './callers'
 import { limitsChanged } from './limit-changes'
 import type { PlanInput, PlanPatch } from './plan-shapes'
-import { plans, workspaces, type PlanLimits } from './tables'
-import { limitNames, type PlanView } from './workspace-shapes'
+import { unlimited } from './plans'
+import { plans, workspaces } from './tables'
+import type { PlanView } from './workspace-shapes'
 
 type Row = typeof plans.$inferSelect
-
-const unlimited = Object.fromEntries(limitNames.map(name => [name, null])) as PlanLimits
 
 /** @throws Problem 409 `already_exists` */
 export async function createPlan(ctx: Ctx, input: PlanInput): Promise<PlanView> {

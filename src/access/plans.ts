@@ -6,10 +6,12 @@ import type { Tx } from '../core/db/transaction'
 import { writeNotices, type NoticeDraft } from '../core/notices'
 import { Problem } from '../core/problem'
 import type { PlanLimits, plans } from './tables'
+import { limitNames } from './workspace-shapes'
 
 type PlanRow = Omit<typeof plans.$inferInsert, 'createdAt' | 'updatedAt' | 'version'>
 
-const retention = (log: number, audit: number | null) => ({
+const retention = (log: number, audit: number | null, results: number) => ({
+  monitor_results_days: results,
   delivery_log_days: log,
   event_feed_days: log,
   audit_days: audit,
@@ -33,7 +35,9 @@ export const firstPlans: PlanRow[] = [
       dns_zones: 3,
       dns_records: 500,
       concurrent_requests_per_token: 20,
-      ...retention(7, 30),
+      monitors: 20,
+      monitor_interval_seconds: 60,
+      ...retention(7, 30, 7),
     },
   },
   {
@@ -51,7 +55,9 @@ export const firstPlans: PlanRow[] = [
       dns_zones: 100,
       dns_records: 10_000,
       concurrent_requests_per_token: 20,
-      ...retention(30, 365),
+      monitors: 1_000,
+      monitor_interval_seconds: 10,
+      ...retention(30, 365, 30),
     },
   },
   {
@@ -69,7 +75,9 @@ export const firstPlans: PlanRow[] = [
       dns_zones: 2_000,
       dns_records: 100_000,
       concurrent_requests_per_token: 20,
-      ...retention(90, null),
+      monitors: 10_000,
+      monitor_interval_seconds: 5,
+      ...retention(90, null, 90),
     },
   },
   {
@@ -87,10 +95,25 @@ export const firstPlans: PlanRow[] = [
       dns_zones: null,
       dns_records: null,
       concurrent_requests_per_token: null,
-      ...retention(90, null),
+      monitors: null,
+      monitor_interval_seconds: null,
+      ...retention(90, null, 30),
     },
   },
 ]
+
+/**
+ * The limits of a plan as they are read: one that was written down before a limit existed has what a new installation would give it,
+ * and a plan of the operator's own has none.
+ */
+export const limitsOfPlan = (plan: { id: string; limits: Partial<PlanLimits> }): PlanLimits => ({
+  ...unlimited,
+  ...firstPlans.find(one => one.id === plan.id)?.limits,
+  ...plan.limits,
+})
+
+/** No limit on anything. */
+export const unlimited = Object.fromEntries(limitNames.map(name => [name, null])) as PlanLimits
 
 /**
  * Refuses one more of what the plan counts. The count and the insert that follows are one transaction, and transactions of one

@@ -17,6 +17,10 @@ export type PlanLimits = {
   event_feed_days: number | null
   audit_days: number | null
   dns_history_days: number | null
+  monitors: number | null
+  /** The shortest interval that a check may have, in seconds. */
+  monitor_interval_seconds: number | null
+  monitor_results_days: number | null
 }
 
 export const plans = table('plans', {

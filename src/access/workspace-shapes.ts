@@ -18,6 +18,9 @@ export const limits = {
   event_feed_days: Limit('Days the event feed is kept.'),
   audit_days: Limit('Days the audit log is kept.'),
   dns_history_days: Limit('Days the changes of a DNS zone are kept; its last 1,000 stay.'),
+  monitors: Limit('Monitors.'),
+  monitor_interval_seconds: Limit('The shortest interval of a monitor, in seconds: the other limits are a most, this is a least.'),
+  monitor_results_days: Limit('Days the single results of checks are kept.'),
 }
 export type LimitName = keyof typeof limits
 export const limitNames = Object.keys(limits) as LimitName[]
@@ -54,6 +57,9 @@ export const Plan = Shape(
           event_feed_days: 7,
           audit_days: 30,
           dns_history_days: 365,
+          monitors: 20,
+          monitor_interval_seconds: 60,
+          monitor_results_days: 7,
         },
         version: 1,
         created_at: '2026-11-21T10:00:00.000Z',

@@ -4,7 +4,7 @@ import { instanceFacts } from '../core/db/tables'
 import type { Reader } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId, newUuid4 } from '../core/ids'
-import { firstPlans } from './plans'
+import { firstPlans, limitsOfPlan } from './plans'
 import { plans, workspaces, type PlanLimits } from './tables'
 
 export type Workspace = typeof workspaces.$inferSelect
@@ -80,5 +80,5 @@ export async function planOf(read: Reader, workspaceId: string): Promise<{ planI
     .from(workspaces)
     .innerJoin(plans, eq(plans.id, workspaces.planId))
     .where(eq(workspaces.id, workspaceId))
-  return { planId: row!.planId, limits: { ...row!.limits, ...row!.overrides } }
+  return { planId: row!.planId, limits: { ...limitsOfPlan({ id: row!.planId, limits: row!.limits }), ...row!.overrides } }
 }

@@ -136,3 +136,22 @@ test('more requests at once than the plan allows are turned away, and let in whe
   expect((await w.rival.call('GET', '/v1/tokens/none')).status).toBe(404)
   expect((await w.rival.call('GET', '/v1/tokens')).status).toBe(200)
 })
+
+test('a plan from before a limit existed has what a new installation would give it, and one of the operator’s own has none', async () => {
+  const w = await world()
+  const stamps = { apiAccess: 'full', isDefault: false, version: 1, createdAt: 0, updatedAt: 0 } as const
+  await record(w.hub, async tx => {
+    await tx
+      .update(plans)
+      .set({ limits: { tokens: 7 } as PlanLimits })
+      .where(eq(plans.id, 'pro'))
+    await tx.insert(plans).values({ id: 'own', title: 'Own', limits: { tokens: 3 } as PlanLimits, ...stamps })
+    return { result: undefined }
+  })
+  forgetCallers(w.hub)
+  const plan = async (id: string) => (await w.acme.call('GET', `/v1/plans/${id}`)).body.limits
+  expect(await plan('pro')).toMatchObject({ tokens: 7, monitors: 1000, monitor_interval_seconds: 10, monitor_results_days: 30 })
+  expect(await plan('own')).toMatchObject({ tokens: 3, monitors: null, monitor_interval_seconds: null })
+  const limits = (await w.rival.call('GET', '/v1/limits')).body.data
+  expect(limits.find((one: any) => one.limit === 'monitors')).toMatchObject({ max: 1000, used: 0, remaining: 1000 })
+})

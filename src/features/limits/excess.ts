@@ -13,6 +13,7 @@ import type { JobKind } from '../../core/jobs/job'
 import type { NoticeDraft } from '../../core/notices'
 import { countZones } from '../dns/zones'
 import { countHeartbeats } from '../heartbeats/heartbeats'
+import { countMonitors } from '../monitors/count'
 import { countEndpoints } from '../webhooks/endpoints'
 import { fitEndpoints } from '../webhooks/plan-pause'
 import { planExcesses } from './tables'
@@ -25,6 +26,7 @@ const graceMs = 14 * 86_400_000
 const counts = {
   tokens: countTokens,
   heartbeats: countHeartbeats,
+  monitors: countMonitors,
   dns_zones: countZones,
   webhook_endpoints: countEndpoints,
 } as const satisfies Partial<Record<keyof PlanLimits, (read: Reader, workspaceId: string) => Promise<number>>>

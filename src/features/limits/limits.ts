@@ -7,6 +7,7 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countZones } from '../dns/zones'
 import { countHeartbeats } from '../heartbeats/heartbeats'
+import { countMonitors } from '../monitors/count'
 import { countEndpoints } from '../webhooks/endpoints'
 import { deliveriesOfMinute } from '../webhooks/workspace-pace'
 import type { LimitView } from './shapes'
@@ -43,6 +44,7 @@ const usages: Partial<Record<LimitName, (ctx: Ctx, max: number | null) => Usage 
     max === null ? { used: null } : deliveriesOfMinute(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now()),
   tokens: async ctx => ({ used: await countTokens(ctx.hub.read, ctx.workspaceId) }),
   heartbeats: async ctx => ({ used: await countHeartbeats(ctx.hub.read, ctx.workspaceId) }),
+  monitors: async ctx => ({ used: await countMonitors(ctx.hub.read, ctx.workspaceId) }),
   dns_zones: async ctx => ({ used: await countZones(ctx.hub.read, ctx.workspaceId) }),
   webhook_endpoints: async ctx => ({ used: await countEndpoints(ctx.hub.read, ctx.workspaceId) }),
 }
