@@ -19,7 +19,9 @@ export const limits = {
   audit_days: Limit('Days the audit log is kept.'),
   dns_history_days: Limit('Days the changes of a DNS zone are kept; its last 1,000 stay.'),
   monitors: Limit('Monitors.'),
-  monitor_interval_seconds: Limit('The shortest interval of a monitor, in seconds: the other limits are a most, this is a least.'),
+  monitor_interval_seconds: Limit(
+    'The shortest interval of a monitor, in seconds: the other limits are a most, this is a least.',
+  ),
   monitor_results_days: Limit('Days the single results of checks are kept.'),
 }
 export type LimitName = keyof typeof limits

@@ -1,4 +1,8 @@
 import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { forgetCallers } from '../../src/access/callers'
+import { plans, type PlanLimits } from '../../src/access/tables'
+import { record } from '../../src/core/change'
 import { callerWith, world } from '../support/world'
 
 test('limits tell what is allowed, in use and left', async () => {
