@@ -1,3 +1,58 @@
+CREATE TABLE "incident_subjects" (
+	"incident_id" text collate "C" NOT NULL,
+	"subject_id" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"role" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"target" text collate "C",
+	"at" bigint NOT NULL,
+	CONSTRAINT "incident_subjects_incident_id_subject_id_pk" PRIMARY KEY("incident_id","subject_id")
+);
+--> statement-breakpoint
+CREATE TABLE "incident_updates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"incident_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"actor" text,
+	"text" text collate "C" NOT NULL,
+	"details" text,
+	"edited_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "incidents" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"subject_id" text collate "C",
+	"open_subject" text collate "C",
+	"title" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"cause" text collate "C" NOT NULL,
+	"locations" text NOT NULL,
+	"evidence" text,
+	"channel_ids" text,
+	"link" text collate "C",
+	"started_at" bigint NOT NULL,
+	"confirmed_at" bigint,
+	"acknowledged_at" bigint,
+	"acknowledged_by" text,
+	"acknowledged_until" bigint,
+	"resolved_at" bigint,
+	"resolution" text collate "C",
+	"awaits_recovery" boolean NOT NULL,
+	"rested_ms" bigint NOT NULL,
+	"assignee_id" text collate "C",
+	"notes" text collate "C" NOT NULL,
+	"postmortem" text collate "C",
+	"postmortem_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "monitor_gaps" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"from_at" bigint NOT NULL,
@@ -61,8 +116,20 @@ CREATE TABLE "monitors" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+ALTER TABLE "incident_subjects" ADD CONSTRAINT "incident_subjects_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "incident_updates" ADD CONSTRAINT "incident_updates_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "incidents" ADD CONSTRAINT "incidents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitor_transitions" ADD CONSTRAINT "monitor_transitions_monitor_id_monitors_id_fk" FOREIGN KEY ("monitor_id") REFERENCES "public"."monitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitors" ADD CONSTRAINT "monitors_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "incident_subjects_subject" ON "incident_subjects" USING btree ("subject_id","incident_id");--> statement-breakpoint
+CREATE INDEX "incident_updates_incident" ON "incident_updates" USING btree ("incident_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "incidents_unresolved" ON "incidents" USING btree ("open_subject");--> statement-breakpoint
+CREATE INDEX "incidents_subject" ON "incidents" USING btree ("subject_id","id");--> statement-breakpoint
+CREATE INDEX "incidents_workspace" ON "incidents" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "incidents_status" ON "incidents" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "incidents_started" ON "incidents" USING btree ("workspace_id","started_at","id");--> statement-breakpoint
+CREATE INDEX "incidents_resolved" ON "incidents" USING btree ("workspace_id","resolved_at");--> statement-breakpoint
+CREATE INDEX "incidents_acknowledged" ON "incidents" USING btree ("acknowledged_until");--> statement-breakpoint
 CREATE INDEX "monitor_gaps_to" ON "monitor_gaps" USING btree ("to_at");--> statement-breakpoint
 CREATE INDEX "monitor_transitions_monitor" ON "monitor_transitions" USING btree ("monitor_id","at","id");--> statement-breakpoint
 CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id");--> statement-breakpoint

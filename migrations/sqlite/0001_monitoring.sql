@@ -1,3 +1,70 @@
+CREATE TABLE `incident_subjects` (
+	`incident_id` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`type` text NOT NULL,
+	`role` text NOT NULL,
+	`name` text NOT NULL,
+	`tags` text NOT NULL,
+	`target` text,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`incident_id`, `subject_id`),
+	FOREIGN KEY (`incident_id`) REFERENCES `incidents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `incident_subjects_subject` ON `incident_subjects` (`subject_id`,`incident_id`);--> statement-breakpoint
+CREATE TABLE `incident_updates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`incident_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`actor` text,
+	`text` text NOT NULL,
+	`details` text,
+	`edited_at` integer,
+	FOREIGN KEY (`incident_id`) REFERENCES `incidents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `incident_updates_incident` ON `incident_updates` (`incident_id`,`id`);--> statement-breakpoint
+CREATE TABLE `incidents` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`subject_id` text,
+	`open_subject` text,
+	`title` text NOT NULL,
+	`status` text NOT NULL,
+	`severity` text NOT NULL,
+	`cause` text NOT NULL,
+	`locations` text NOT NULL,
+	`evidence` text,
+	`channel_ids` text,
+	`link` text,
+	`started_at` integer NOT NULL,
+	`confirmed_at` integer,
+	`acknowledged_at` integer,
+	`acknowledged_by` text,
+	`acknowledged_until` integer,
+	`resolved_at` integer,
+	`resolution` text,
+	`awaits_recovery` integer NOT NULL,
+	`rested_ms` integer NOT NULL,
+	`assignee_id` text,
+	`notes` text NOT NULL,
+	`postmortem` text,
+	`postmortem_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `incidents_unresolved` ON `incidents` (`open_subject`);--> statement-breakpoint
+CREATE INDEX `incidents_subject` ON `incidents` (`subject_id`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_workspace` ON `incidents` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_status` ON `incidents` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_started` ON `incidents` (`workspace_id`,`started_at`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_resolved` ON `incidents` (`workspace_id`,`resolved_at`);--> statement-breakpoint
+CREATE INDEX `incidents_acknowledged` ON `incidents` (`acknowledged_until`);--> statement-breakpoint
 CREATE TABLE `monitor_gaps` (
 	`id` text PRIMARY KEY NOT NULL,
 	`from_at` integer NOT NULL,

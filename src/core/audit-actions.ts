@@ -4,6 +4,7 @@ import { auditStreamActions } from './audit-actions/audit-streams'
 import { dnsActions } from './audit-actions/dns'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
+import { incidentActions } from './audit-actions/incidents'
 import { noticeActions } from './audit-actions/notices'
 import { peopleActions } from './audit-actions/people'
 import { webhookActions } from './audit-actions/webhooks'
@@ -16,6 +17,7 @@ const entries = [
   ...auditStreamActions,
   ...dnsActions,
   ...heartbeatActions,
+  ...incidentActions,
   ...noticeActions,
   ...peopleActions,
   ...webhookActions,
