@@ -76,6 +76,7 @@ export interface Facts {
   headers: Record<string, string> | null
   /** The answer's body or banner as text, cut at the limit of what is read. */
   body: string | null
+  /** `version` as in `1.3`. */
   tls: { version: string; cipher: string; certificate: CertificateFacts | null } | null
   dns: { rcode: string; answers: string[] } | null
   /** What was sent, without secrets: the final URL, the question, the command. One line. */
@@ -123,8 +124,16 @@ export interface CheckType<O extends object = Record<string, unknown>> {
   targetForm: string
   /** The members of `options`, each with a description, and its default as `default`. */
   options: TObject
-  /** Members of `options` that are secrets, as JSON pointers below it (`/auth/password`). They are sealed at rest and never shown. */
+  /**
+   * Members of `options` that are secrets, as JSON pointers below it (`/auth/password`, `/headers/*` for each of an object). They are
+   * sealed at rest and never shown.
+   */
   secrets: readonly string[]
+  /**
+   * Members of `options` that, like the target, say where secrets go or who is believed to be there, as JSON pointers: with another
+   * value of one, secrets have to be given again. None by default.
+   */
+  destination?: readonly string[]
   /** What conditions can ask of it: `STATUS`, `BODY`, … */
   sources: readonly ConditionSource[]
   /**

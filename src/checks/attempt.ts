@@ -1,0 +1,99 @@
+import type { Around, Facts } from './check'
+import { noFacts } from './check'
+import { CheckFailed, connectFailure } from './connect-failure'
+
+/** Something that must not outlive its check. */
+interface Closable {
+  destroy(): unknown
+}
+
+/**
+ * One run of a check while it goes on: the facts that it has found so far, and the connections that it holds. Steps of connecting and
+ * talking write into the facts, so that a check that fails half way tells what came before.
+ */
+export class Attempt {
+  readonly facts: Facts = noFacts()
+  readonly startedAt: number
+  private readonly held = new Set<Closable>()
+  private readonly end = Promise.withResolvers<never>()
+
+  constructor(readonly around: Around) {
+    this.startedAt = around.now()
+    this.end.promise.catch(() => {})
+  }
+
+  /** Destroys it when the check ends, however that comes about. */
+  hold<T extends Closable>(one: T): T {
+    if (this.around.signal.aborted) one.destroy()
+    else this.held.add(one)
+    return one
+  }
+
+  /** Lets go of what was closed already, or lives on by intention. */
+  release(one: Closable): void {
+    this.held.delete(one)
+  }
+
+  /**
+   * Waits no longer than the check may take.
+   * @param late what did not happen in time, as a sentence: `no answer to the greeting`
+   * @throws CheckFailed `timeout`
+   */
+  async within<T>(promise: Promise<T>, late: string): Promise<T> {
+    promise.catch(() => {})
+    const { signal } = this.around
+    if (signal.aborted) throw new CheckFailed('timeout', timeoutText(late))
+    const abort = () => this.end.reject(new CheckFailed('timeout', timeoutText(late)))
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      return await Promise.race([promise, this.end.promise])
+    } catch (error) {
+      // Sockets are destroyed at the same moment: what they say of it is not why.
+      throw signal.aborted ? new CheckFailed('timeout', timeoutText(late)) : error
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Adds to a phase: redirects and further connections count together. */
+  spent(phase: 'dns' | 'connect' | 'tls' | 'first_byte', since: number): void {
+    this.facts.phases[phase] = (this.facts.phases[phase] ?? 0) + Math.max(0, this.around.now() - since)
+  }
+
+  close(): void {
+    for (const one of this.held) one.destroy()
+    this.held.clear()
+  }
+}
+
+/**
+ * Runs a check by its steps. Whatever they throw becomes `error`; connections are closed, and the total is written down.
+ * @param steps throw CheckFailed where the target is not as it should be
+ */
+export async function attempt(around: Around, steps: (attempt: Attempt) => Promise<void>): Promise<Facts> {
+  const one = new Attempt(around)
+  const close = () => one.close()
+  around.signal.addEventListener('abort', close, { once: true })
+  try {
+    await steps(one)
+  } catch (error) {
+    const { kind, message } = expected(error) ? connectFailure(error, 'talking') : internal
+    one.facts.error = { kind, message }
+  } finally {
+    around.signal.removeEventListener('abort', close)
+    one.close()
+    one.facts.phases.total = Math.max(0, around.now() - one.startedAt)
+  }
+  return one.facts
+}
+
+const timeoutText = (late: string): string => `${late} within the time limit`
+
+/** Faults of this program are no news of the target: they have no code, or one of Node's for wrong arguments. */
+function expected(error: unknown): boolean {
+  if (error instanceof CheckFailed) return true
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false
+  return error instanceof Error && ('code' in error || error.name === 'EgressRefused')
+}
+
+const internal = { kind: 'internal', message: 'the check itself failed: this is a fault of the hub, not of the target' } as const

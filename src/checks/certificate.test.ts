@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import { certificateFacts, daysLeft, namesOf, spanText } from './certificate'
+import { X509Certificate } from 'node:crypto'
+
+const fixture = async (name: string) =>
+  new X509Certificate(await Bun.file(new URL(`../../test/fixtures/tls/${name}.pem`, import.meta.url)).text())
+
+describe('the facts of a certificate', () => {
+  test('are those that openssl prints', async () => {
+    const leaf = await fixture('loopback')
+    const facts = certificateFacts(leaf)
+    expect(facts).toMatchObject({
+      subject: 'CN=loopback',
+      issuer: 'CN=Fixture CA',
+      names: ['127.0.0.1', '::1'],
+      not_before: Date.UTC(2025, 0, 1),
+      not_after: Date.UTC(2124, 0, 1),
+      chain_not_after: Date.UTC(2124, 0, 1),
+    })
+    expect(facts.sha256).toBe(new Bun.CryptoHasher('sha256').update(leaf.raw).digest('hex'))
+    expect(facts.serial).toMatch(/^[0-9a-f]+$/)
+  })
+
+  test('tell the end of a root that stands alone', async () => {
+    const root = await fixture('self-signed')
+    expect(certificateFacts(root).chain_not_after).toBe(Date.parse(root.validTo))
+  })
+
+  test('count days down through the end', async () => {
+    const facts = certificateFacts(await fixture('expired'))
+    expect(daysLeft(facts, Date.UTC(2020, 11, 30))).toBe(2)
+    expect(daysLeft(facts, Date.UTC(2021, 0, 1, 12))).toBe(-0.5)
+  })
+})
+
+test.each([
+  [undefined, []],
+  ['DNS:A.test, DNS:*.b.test, IP Address:192.0.2.7', ['a.test', '*.b.test', '192.0.2.7']],
+  ['IP Address:2001:DB8:0:0:0:0:0:1, URI:https://c.test/, email:d@e.test', ['2001:db8::1']],
+  [String.raw`DNS:"f.test, DNS:g.test", DNS:h.test`, ['f.test, dns:g.test', 'h.test']],
+  [String.raw`DNS:"i\"j"`, ['i"j']],
+  ['othername:<unsupported>', []],
+])('the names of %p', (text, names) => {
+  expect(namesOf(text)).toEqual(names)
+})
+
+test.each([
+  [0, '0 seconds'],
+  [1000, '1 second'],
+  [119_999, '1 minute'],
+  [-7_200_000, '2 hours'],
+  [3 * 86_400_000 + 5, '3 days'],
+])('%d ms is %s', (ms, text) => {
+  expect(spanText(ms)).toBe(text)
+})

@@ -1,0 +1,81 @@
+import type { X509Certificate } from 'node:crypto'
+import { formatAddress, parseAddress } from '../core/net/address'
+import type { CertificateFacts } from './check'
+
+/**
+ * What a server's certificate says. The earliest end is that of the certificates below the root: a root is the reader's own whether a
+ * server sends it or not, and its validity is no part of checking a chain (RFC 5280 section 6.1, RFC 8446 section 4.4.2).
+ * @param leaf the server's own, with those above it as its issuers
+ */
+export function certificateFacts(leaf: X509Certificate): CertificateFacts {
+  return {
+    sha256: leaf.fingerprint256.replaceAll(':', '').toLowerCase(),
+    subject: nameLine(leaf.subject),
+    issuer: nameLine(leaf.issuer),
+    serial: leaf.serialNumber.toLowerCase(),
+    names: namesOf(leaf.subjectAltName),
+    not_before: Date.parse(leaf.validFrom),
+    not_after: Date.parse(leaf.validTo),
+    chain_not_after: Math.min(...belowRoot(leaf).map(one => Date.parse(one.validTo))),
+  }
+}
+
+/** Days, with a fraction, from a time to the first end of validity in the chain; negative when that is past. @param now ms UTC */
+export const daysLeft = (certificate: CertificateFacts, now: number): number => (certificate.chain_not_after - now) / dayMs
+
+/** `3 days`, `5 hours`, `20 seconds`: whole units of the largest that fits. */
+export function spanText(ms: number): string {
+  const [name, unit] = units.find(([, length]) => Math.abs(ms) >= length) ?? units.at(-1)!
+  const count = Math.floor(Math.abs(ms) / unit)
+  return `${count} ${name}${count === 1 ? '' : 's'}`
+}
+
+/**
+ * The DNS names and addresses of a subjectAltName as OpenSSL prints it: `DNS:a.test, IP Address:127.0.0.1`. What holds a comma or a
+ * quote is a JSON string there (CVE-2021-44532), so that no name can pass for two.
+ */
+export function namesOf(subjectAltName: string | undefined): string[] {
+  const names: string[] = []
+  for (const [, kind, quoted, plain] of (subjectAltName ?? '').matchAll(/(?:^|, )([\w ]+):(?:("(?:[^"\\]|\\.)*")|([^,]*))/g)) {
+    const value = quoted === undefined ? plain! : unquoted(quoted)
+    if (kind === 'DNS') names.push(value.toLowerCase())
+    else if (kind === 'IP Address') names.push(addressText(value))
+  }
+  return names
+}
+
+const dayMs = 86_400_000
+const units: readonly [string, number][] = [
+  ['day', dayMs],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+]
+
+/** As many as any sane chain has: a server may send what it likes. */
+const chainMost = 20
+
+function belowRoot(leaf: X509Certificate): X509Certificate[] {
+  const chain = [leaf]
+  for (let at = leaf.issuerCertificate; at && chain.length < chainMost; at = at.issuerCertificate) {
+    if (at.subject === at.issuer) break
+    chain.push(at)
+  }
+  return chain
+}
+
+/** A distinguished name on one line. OpenSSL has an attribute a line. */
+const nameLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ')
+
+function addressText(text: string): string {
+  const address = parseAddress(text)
+  return address ? formatAddress(address) : text
+}
+
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text
+  }
+}
