@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { globOf, regexOf, RegexRefused } from './regex'
+
+describe('a regular expression', () => {
+  test.each([
+    ['ok', ['ok', 'all ok.'], ['OK', 'o k', '']],
+    ['^ok$', ['ok'], ['ok\n', ' ok']],
+    ['(?i)wel(?:come|l)', ['WELCOME', 'Well'], ['wel']],
+    ['(?m)^status: (up|fine)$', ['a\nstatus: up\nb', 'status: fine'], ['status: upper']],
+    ['(?s)a.b', ['a\nb'], ['ab']],
+    ['a.b', ['a🜁b'], ['a\nb', 'ab']],
+    ['(ab)+c', ['ababc', 'xabc'], ['ac']],
+    ['(a|b)*d{2,3}$', ['abadd', 'ddddd'], ['abd']],
+    ['\\bup\\b', ['is up.', 'up'], ['upper', 'setup']],
+    ['\\Bup', ['setup'], ['up', 'is up']],
+    ['(?<word>\\w+)@\\x65x', ['me@ex'], ['@ex']],
+    ['[^\\s\\d]{3}', ['1 abc'], ['1 a b']],
+    ['\\u{1F600}|\\u0041', ['😀', 'A'], ['B']],
+    ['', ['', 'x'], []],
+    ['(?i)[à-ü]', ['É'], ['e']],
+    ['[^]*', ['\n'], []],
+  ])('%s is found in %j and not in %j', (source, fits, others) => {
+    const regex = regexOf(source)
+    expect(fits.filter(text => !regex.foundIn(text))).toEqual([])
+    expect(others.filter(text => regex.foundIn(text))).toEqual([])
+  })
+
+  test.each([
+    '(',
+    ')',
+    '(a',
+    'a)',
+    '[a',
+    '\\',
+    '*',
+    'a**',
+    'a{2',
+    'a{3,2}',
+    '[z-a]',
+    '[\\d-z]',
+    '(?=a)',
+    '(?<!a)b',
+    '(a)\\1',
+    '\\pL',
+  ])('%s is refused', source => {
+    expect(() => regexOf(source)).toThrow(RegexRefused)
+  })
+
+  test('is refused when it is long, deep or stands for much', () => {
+    for (const source of ['x'.repeat(501), `${'('.repeat(60)}${')'.repeat(60)}`, '(a{1000}){1000}', '((((a{9}){9}){9}){9}){9}'])
+      expect(() => regexOf(source)).toThrow(RegexRefused)
+  })
+
+  test('finds what the expressions of the language find', () => {
+    const atom = fc.constantFrom('a', 'b', '.', '\\d', '\\W', '[ab]', '[^a]', '[0-9a-c]', '\\.', '^', '$', '\\b', '\\s', '\\n')
+    const isPlace = (part: string) => ['^', '$', '\\b'].includes(part)
+    const times = fc.constantFrom('', '', '', '?', '*', '+', '{2}', '{1,3}', '{2,}', '*?')
+    const part = fc.tuple(atom, times).map(([one, count]) => (isPlace(one) ? one : one + count))
+    const { source } = fc.letrec<{ source: string; group: string }>(tie => ({
+      group: fc.tuple(tie('source'), times).map(([inner, count]) => `(${inner})${count}`),
+      source: fc
+        .array(fc.array(fc.oneof({ depthSize: 'small' }, part, tie('group')), { maxLength: 4 }), { minLength: 1, maxLength: 3 })
+        .map(all => all.map(one => one.join('')).join('|')),
+    }))
+    const text = fc.array(fc.constantFrom('a', 'b', 'c', '1', '.', '-', '\n'), { maxLength: 8 }).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(source, text, fc.constantFrom('', 'm', 's', 'i'), (pattern, value, flag) => {
+        let ours
+        try {
+          ours = regexOf(flag === '' ? pattern : `(?${flag})${pattern}`)
+        } catch {
+          return
+        }
+        expect(ours.foundIn(value)).toBe(new RegExp(pattern, `u${flag}`).test(value))
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('that would take for ever is searched in no time', () => {
+    const before = performance.now()
+    for (const source of ['(a*)*b', '(a|aa)+$', '(.*a){20}b', 'a*a*a*a*a*c', '(\\w+\\s?)*!'])
+      regexOf(source).foundIn('a'.repeat(200_000))
+    expect(performance.now() - before).toBeLessThan(10_000)
+  })
+
+  test('is read or refused, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 20 }), (source, text) => {
+        try {
+          expect(regexOf(source).foundIn(text)).toBeBoolean()
+        } catch (error) {
+          expect(error).toBeInstanceOf(RegexRefused)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a glob', () => {
+  test.each([
+    ['192.168.*.*', ['192.168.1.2'], ['192.169.1.2', '192.168.1']],
+    ['*<h1>*', ['a\n<h1>b', '<h1>'], ['<h2>']],
+    ['?ohn', ['john'], ['ohn', 'jjohn']],
+    ['[a-c]x[^0-9]', ['axy'], ['dxy', 'ax1']],
+    ['\\*(1+1)?', ['*(1+1)2'], ['x(1+1)2']],
+    ['', [''], ['a']],
+  ])('%s is %j and not %j', (source, fits, others) => {
+    const glob = globOf(source)
+    expect(fits.filter(text => !glob.foundIn(text))).toEqual([])
+    expect(others.filter(text => glob.foundIn(text))).toEqual([])
+  })
+})
