@@ -4,6 +4,7 @@ import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
+import conditions from './conditions.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
 import dns from './dns.md' with { type: 'text' }
 import dnsSync from './dns-sync.md' with { type: 'text' }
@@ -50,6 +51,7 @@ export const pages: readonly Page[] = [
   page('dns-providers', dnsProviders),
   page('dns-secondaries', dnsSecondaries),
   page('heartbeats', heartbeats),
+  page('conditions', conditions),
   page('webhooks', webhooks),
   page('notices', notices),
   page('events', events),

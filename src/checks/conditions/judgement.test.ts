@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'bun:test'
+import { noFacts, type Facts } from '../check'
+import { resultOf } from './judgement'
+
+const seen = (facts: Partial<Facts>): Facts => ({ ...noFacts(), connected: true, status: 200, ...facts })
+const spec = { down_if: ['[STATUS] >= 500', '[BODY].ok == false'], degraded_if: ['[STATUS] == 203'], degraded_ms: 500 }
+const judged = (facts: Partial<Facts>) => resultOf(spec, seen(facts), { now: 0 })
+const took = (total: number) => ({ ...noFacts().phases, total })
+
+describe('the judgement of one run', () => {
+  test('is up when nothing speaks against it', () => {
+    expect(judged({ phases: took(500) })).toEqual({ status: 'up', error: null, conditions: [] })
+  })
+
+  test('is down by what the type of check found wrong, whatever the conditions say', () => {
+    const error = { kind: 'timeout', message: 'No answer within 10 s.' } as const
+    expect(judged({ error, status: 503 })).toEqual({ status: 'down', error, conditions: [] })
+  })
+
+  test('is down when one of down_if holds, and tells all that held', () => {
+    expect(judged({ status: 503, body: '{"ok":false}' })).toEqual({
+      status: 'down',
+      error: { kind: 'condition', message: '[STATUS] (503) >= 500, and 1 more' },
+      conditions: [
+        { level: 'down', index: 0, condition: '[STATUS] >= 500', found: '[STATUS] (503) >= 500' },
+        { level: 'down', index: 1, condition: '[BODY].ok == false', found: '[BODY].ok (false) == false' },
+      ],
+    })
+  })
+
+  test('is degraded by a condition for that, or when it took too long', () => {
+    expect(judged({ status: 203, phases: took(501) })).toMatchObject({
+      status: 'degraded',
+      error: { message: '[STATUS] (203) == 203' },
+    })
+    expect(judged({ phases: took(501) })).toEqual({
+      status: 'degraded',
+      error: { kind: 'condition', message: 'It took 501 ms, more than 500 ms.' },
+      conditions: [],
+    })
+  })
+})

@@ -1,0 +1,125 @@
+import { conditionSources, type ConditionSource } from '../check'
+import { globOf, regexOf, RegexRefused, type Regex } from '../regex/regex'
+import { jsonPathOf, type JsonPath } from './json-path'
+import { ConditionRefused } from './refused'
+
+/** One side of a comparison. */
+export type Operand =
+  | {
+      kind: 'source'
+      text: string
+      source: ConditionSource
+      apply: 'len' | 'has' | 'age' | null
+      path: JsonPath | null
+      header: string | null
+    }
+  | { kind: 'literal'; text: string; value: string }
+  | { kind: 'any'; text: string; values: string[] }
+  | { kind: 'pattern'; text: string; regex: Regex }
+
+/** Reads along a text. */
+export interface Reader {
+  text: string
+  at: number
+}
+
+/** @throws ConditionRefused */
+export function refuse(reader: Reader, rule: string, at = reader.at): never {
+  throw new ConditionRefused(rule, at)
+}
+
+/**
+ * Reads a source with its function and path, such as `len([BODY].items)`, or nothing where the text is not one.
+ * @throws ConditionRefused
+ */
+export function readSource(reader: Reader): Operand | null {
+  const from = reader.at
+  const [opening, apply] = /^(?:(len|has|age)\(\s*)?(?=\[[A-Za-z_]+\])/.exec(reader.text.slice(from)) ?? []
+  if (opening === undefined) return null
+  reader.at += opening.length
+  const [bracketed, name] = /^\[([A-Za-z_]+)\]/.exec(reader.text.slice(reader.at))!
+  const source = conditionSources.find(one => one === name!.toUpperCase())
+  if (!source) return refuse(reader, `must ask for one of ${conditionSources.map(one => `[${one}]`).join(' ')}`)
+  if (apply === 'age' && source !== 'BODY' && source !== 'HEADER')
+    refuse(reader, 'must ask for the age of [BODY] or [HEADER] only')
+  reader.at += bracketed.length
+  const path = source === 'BODY' ? readPath(reader) : null
+  const header = source === 'HEADER' ? readHeaderName(reader) : null
+  if (apply !== undefined) {
+    const [closing] = /^\s*\)/.exec(reader.text.slice(reader.at)) ?? refuse(reader, `must close ${apply}( with )`)
+    reader.at += closing.length
+  }
+  const text = reader.text.slice(from, reader.at)
+  return { kind: 'source', text, source, apply: (apply as 'len' | 'has' | 'age' | undefined) ?? null, path, header }
+}
+
+function readHeaderName(reader: Reader): string {
+  const [whole, name] = /^\.([A-Za-z0-9_-]{1,100})/.exec(reader.text.slice(reader.at)) ?? []
+  if (whole === undefined) return refuse(reader, 'must name the header field, such as [HEADER].Content-Type')
+  reader.at += whole.length
+  return name!.toLowerCase()
+}
+
+/** A path as Gatus writes it: `.user.name`, `[0].id`, member names with hyphens too; what is in brackets is of RFC 9535. */
+function readPath(reader: Reader): JsonPath | null {
+  const from = reader.at
+  let path = '$'
+  for (;;) {
+    const rest = reader.text.slice(reader.at)
+    const name = /^(\.{1,2})([^\s.[\](){}<>=!,"'*]+)/.exec(rest)
+    const other = name ? null : /^(?:\.{1,2}\*|\.\.(?=\[))/.exec(rest)
+    if (name) path += `${name[1] === '..' ? '..' : ''}[${JSON.stringify(name[2])}]`
+    else if (other) path += other[0]
+    else if (!rest.startsWith('[')) break
+    const taken = name?.[0] ?? other?.[0] ?? bracketed(reader)
+    if (!name && !other) path += taken
+    reader.at += taken.length
+  }
+  if (reader.text[reader.at] === '.') refuse(reader, 'must have a name after the dot of a path')
+  return path === '$' ? null : jsonPathOf(path, from)
+}
+
+function bracketed(reader: Reader): string {
+  let depth = 0
+  let quote: string | null = null
+  for (let at = reader.at; at < reader.text.length; at++) {
+    const character = reader.text[at]!
+    if (quote !== null) {
+      if (character === '\\') at++
+      else if (character === quote) quote = null
+    } else if (character === '"' || character === "'") quote = character
+    else if (character === '[') depth++
+    else if (character === ']' && --depth === 0) return reader.text.slice(reader.at, at + 1)
+  }
+  return refuse(reader, 'must close each [ of a path with ]')
+}
+
+/**
+ * Reads text that is no source: a literal, in double quotes or without, or one of `any(a, b)`, `pat(glob)` and `regex(expression)`.
+ * @throws ConditionRefused
+ */
+export function readValue(text: string, position: number): Operand {
+  const [, name, inner] = /^(any|pat|regex)\(([^]*)\)$/.exec(text) ?? []
+  if (name === undefined) return { kind: 'literal', text, value: literalOf(text, position) }
+  if (name === 'any') return { kind: 'any', text, values: membersOf(inner!, position) }
+  try {
+    return { kind: 'pattern', text, regex: name === 'pat' ? globOf(inner!) : regexOf(inner!) }
+  } catch (error) {
+    if (error instanceof RegexRefused) throw new ConditionRefused(`must hold a ${name}() that does: ${error.message}`, position)
+    throw error
+  }
+}
+
+function membersOf(inner: string, position: number): string[] {
+  const members = inner.match(/\s*(?:"(?:[^"\\]|\\.)*"|[^,]*)\s*(?:,|$)/g)?.filter(member => member !== '') ?? []
+  return members.map(member => literalOf(member.replace(/,$/, '').trim(), position))
+}
+
+function literalOf(text: string, position: number): string {
+  if (!/^".*"$/.test(text) || text.length < 2) return text
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    throw new ConditionRefused('must have a string as JSON writes it within double quotes', position)
+  }
+}
