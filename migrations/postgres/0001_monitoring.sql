@@ -84,6 +84,7 @@ CREATE TABLE "monitors" (
 	"share" bigint NOT NULL,
 	"type" text collate "C" NOT NULL,
 	"name" text collate "C" NOT NULL,
+	"key" text collate "C",
 	"description" text collate "C" NOT NULL,
 	"target" text collate "C" NOT NULL,
 	"options" text NOT NULL,
@@ -136,4 +137,5 @@ CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id"
 CREATE INDEX "monitors_name" ON "monitors" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "monitors_status" ON "monitors" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "monitors_share" ON "monitors" USING btree ("share");--> statement-breakpoint
-CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");
+CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");--> statement-breakpoint
+CREATE UNIQUE INDEX "monitors_key" ON "monitors" USING btree ("workspace_id","key");

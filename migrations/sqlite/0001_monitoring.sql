@@ -99,6 +99,7 @@ CREATE TABLE `monitors` (
 	`share` integer NOT NULL,
 	`type` text NOT NULL,
 	`name` text NOT NULL,
+	`key` text,
 	`description` text NOT NULL,
 	`target` text NOT NULL,
 	`options` text NOT NULL,
@@ -136,4 +137,5 @@ CREATE INDEX `monitors_workspace` ON `monitors` (`workspace_id`,`id`);--> statem
 CREATE INDEX `monitors_name` ON `monitors` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `monitors_status` ON `monitors` (`workspace_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `monitors_share` ON `monitors` (`share`);--> statement-breakpoint
-CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);
+CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);--> statement-breakpoint
+CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);

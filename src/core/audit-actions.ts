@@ -5,6 +5,7 @@ import { dnsActions } from './audit-actions/dns'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
 import { incidentActions } from './audit-actions/incidents'
+import { monitorActions } from './audit-actions/monitors'
 import { noticeActions } from './audit-actions/notices'
 import { peopleActions } from './audit-actions/people'
 import { webhookActions } from './audit-actions/webhooks'
@@ -18,6 +19,7 @@ const entries = [
   ...dnsActions,
   ...heartbeatActions,
   ...incidentActions,
+  ...monitorActions,
   ...noticeActions,
   ...peopleActions,
   ...webhookActions,

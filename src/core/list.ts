@@ -263,6 +263,12 @@ export const textFilter = (column: SQLiteColumn, description: string, options: {
   where: (value, place) => sql`${column} = ${place(value)}`,
 })
 
+/** Those in whose column, a JSON array of words, this one is. */
+export const heldFilter = (column: SQLiteColumn, schema: TSchema): Filter => ({
+  schema,
+  where: (value, place) => sql`${column} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+})
+
 /** `?created_at[gte]=…`: one filter a comparison, for times given as RFC 3339. */
 export function timeFilters(member: string, column: SQLiteColumn): Record<string, Filter> {
   const signs = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const

@@ -16,6 +16,7 @@ import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
+import monitors from './monitors.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import people from './people.md' with { type: 'text' }
@@ -52,6 +53,7 @@ export const pages: readonly Page[] = [
   page('dns-secondaries', dnsSecondaries),
   page('heartbeats', heartbeats),
   page('conditions', conditions),
+  page('monitors', monitors),
   page('webhooks', webhooks),
   page('notices', notices),
   page('events', events),

@@ -17,6 +17,7 @@ import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { limitRoutes } from '../features/limits/routes'
+import { monitorRoutes } from '../features/monitors/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
 
@@ -38,6 +39,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsProviderRoutes,
   transferRoutes,
   heartbeatRoutes,
+  monitorRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

@@ -181,6 +181,7 @@ const ofNobody = [
   'GET /v1/plans/:id',
   'GET /v1/event-kinds',
   'GET /v1/dns/provider-kinds',
+  'GET /v1/monitors/types',
   'GET /v1/event-kinds/:kind',
   'GET /v1/audit-events/catalog',
 ]

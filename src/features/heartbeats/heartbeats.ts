@@ -11,9 +11,9 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import { newId, newUuid4 } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { mergePatch } from '../../core/merge-patch'
-import { listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
+import { heldFilter, listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
 import { invalid, notFound } from '../../core/problem'
-import { Words, type Page } from '../../core/shapes'
+import { Tag, Words, type Page } from '../../core/shapes'
 import { fieldProblems } from '../../core/validate'
 import { dueChanged } from './alarm'
 import { columnsAfter, flipRow } from './rows'
@@ -49,15 +49,10 @@ export const heartbeatListing: Listing<HeartbeatRow> = {
           sql` or `,
         )})`,
     },
-    tag: {
-      schema: Type.String({
-        pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
-        'x-rule': 'must be a tag.',
-        description: 'Only those with this tag.',
-      }),
-      where: (value, place) =>
-        sql`${heartbeats.tags} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
-    },
+    tag: heldFilter(
+      heartbeats.tags,
+      Type.String({ ...Tag, 'x-rule': 'must be a tag.', description: 'Only those with this tag.' }),
+    ),
     slug: textFilter(heartbeats.slug, 'Only those with this slug.'),
     q: searchFilter([heartbeats.name, heartbeats.slug], 'Only those whose name or slug holds this text.'),
     ...timeFilters('created_at', heartbeats.createdAt),

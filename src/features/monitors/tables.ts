@@ -20,6 +20,8 @@ export const monitors = table(
     share: int('share').notNull(),
     type: text('type', { enum: [...monitorTypes] }).notNull(),
     name: text('name').notNull(),
+    // Its name for programs: what an import finds it by.
+    key: text('key'),
     description: text('description').notNull(),
     target: text('target').notNull(),
     options: json<Record<string, unknown>>('options').notNull(),
@@ -63,6 +65,7 @@ export const monitors = table(
     index('monitors_status').on(t.workspaceId, t.status, t.id),
     index('monitors_share').on(t.share),
     uniqueIndex('monitors_number').on(t.number),
+    uniqueIndex('monitors_key').on(t.workspaceId, t.key),
   ],
 )
 

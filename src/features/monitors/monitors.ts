@@ -1,0 +1,197 @@
+import { isDeepStrictEqual } from 'node:util'
+import { and, eq } from 'drizzle-orm'
+import { refuseOverLimit } from '../../access/plans'
+import { change, isAlready, nextNumber } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import { locking } from '../../core/db/dialect'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { newId } from '../../core/ids'
+import { requireMatch } from '../../core/if-match'
+import { reaches } from '../../core/narrowing'
+import { notFound } from '../../core/problem'
+import type { Settings } from '../../core/sealed-settings'
+import { countMonitors } from './count'
+import { defined, type Definition } from './definition'
+import { shareOf } from './live/shares'
+import { monitorTypeOf, type MonitorType } from './monitor-types'
+import { checkedOptions, editedOptions, openOptions, optionColumns, optionSecrets, type Asked } from './options'
+import { refuseUnreachable } from './reach'
+import { leaveRelations, refuseBadRelations, refuseTakenKey } from './relations'
+import type { MonitorInput, MonitorPatch, MonitorView } from './shapes'
+import type { MonitorState } from './state'
+import { monitors } from './tables'
+import { monitoringTopic } from './topic'
+import { understood } from './understood'
+import { monitorTarget, monitorView, type MonitorRow } from './view'
+
+/** A monitor of the caller's workspace. @throws Problem 404 */
+export async function monitorOf(read: Reader, ctx: Ctx, id: string): Promise<MonitorRow> {
+  const [row] = await read.select().from(monitors).where(mine(ctx, id))
+  if (!row || !reaches(ctx, row.id)) throw notFound('monitor')
+  return row
+}
+
+/** The same, held until the transaction ends. @throws Problem 404 */
+export async function monitorHeld(tx: Tx, ctx: Ctx, id: string): Promise<MonitorRow> {
+  const [row] = await locking(tx.select().from(monitors).where(mine(ctx, id)))
+  if (!row || !reaches(ctx, row.id)) throw notFound('monitor')
+  return row
+}
+
+/** @throws Problem 404 */
+export const getMonitor = async (ctx: Ctx, id: string): Promise<MonitorView> =>
+  monitorView(ctx.hub, await monitorOf(ctx.hub.read, ctx, id))
+
+/**
+ * Makes a monitor, which is checked at once.
+ * @throws Problem 422 at each member that is wrong, 403 `plan_limit_reached`, 409 `already_exists` for the key
+ */
+export async function createMonitor(ctx: Ctx, input: MonitorInput): Promise<MonitorView> {
+  const { type: typeName, target, name } = understood(input)
+  const type = monitorTypeOf(typeName)
+  const definition = defined(ctx, input, null)
+  const asked = checkedOptions(type, target, input.options ?? {})
+  return await change(ctx, 'monitor.create', async tx => {
+    const row = await insertMonitor(tx, ctx, { type, name, definition, asked })
+    const view = monitorView(ctx.hub, row)
+    return {
+      result: view,
+      target: monitorTarget(row),
+      after: { ...view, secret: secretTag(type, asked.options) },
+      wakes: [monitoringTopic],
+    }
+  })
+}
+
+/** A row with a state of its own, as a step of the change that makes it. @throws Problem 422, 403, 409 */
+export async function insertMonitor(
+  tx: Tx,
+  ctx: Ctx,
+  { type, name, definition, asked }: { type: MonitorType; name: string; definition: Definition; asked: Asked },
+): Promise<MonitorRow> {
+  const carriesSecret = Object.keys(optionSecrets(type, asked.options)).length > 0
+  await refuseUnreachable(ctx, tx, { type: type.name, target: asked.target, carriesSecret })
+  await refuseOverLimit(tx, ctx, 'monitors', () => countMonitors(tx, ctx.workspaceId))
+  await refuseTakenKey(tx, ctx, definition.key, null)
+  await refuseBadRelations(tx, ctx, null, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })
+  const own = { id: newId('mon'), workspaceId: ctx.workspaceId }
+  const now = ctx.hub.clock.now()
+  const [row] = await tx
+    .insert(monitors)
+    .values({
+      ...own,
+      number: await nextNumber(tx, 'monitor'),
+      share: shareOf(own.id),
+      type: type.name,
+      name,
+      target: asked.target,
+      ...definition,
+      ...(await optionColumns(tx, ctx.hub, own, type, asked.options)),
+      channelIds: null,
+      downIf: [],
+      degradedIf: [],
+      paused: false,
+      ...asNew(now),
+      stateVersion: 1,
+      lastCheckAt: null,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning()
+  return row!
+}
+
+/**
+ * Edits a monitor, which is then checked at once. What was found before goes on to count until the next check.
+ * @throws Problem 404, 409 `already_exists` for the key, 412, 422, 403 `plan_limit_reached`
+ */
+export async function updateMonitor(ctx: Ctx, id: string, patch: MonitorPatch): Promise<MonitorView> {
+  return await change(ctx, 'monitor.update', async tx => {
+    const row = await monitorHeld(tx, ctx, id)
+    requireMatch(ctx, row)
+    return await changedTo(tx, ctx, row, patch)
+  })
+}
+
+/** What an edit makes of a monitor, as a step of the change that edits it. @throws Problem 422, 403, 409 */
+export async function changedTo(tx: Tx, ctx: Ctx, row: MonitorRow, patch: MonitorPatch) {
+  const type = monitorTypeOf(row.type)
+  const kept = { target: row.target, options: await openOptions(ctx.hub, row, tx) }
+  const asked = editedOptions(type, kept, patch)
+  const definition = defined(ctx, patch, row)
+  const name = patch.name === null ? understood({ type: row.type, target: asked.target }).name : (patch.name ?? row.name)
+  const sameOptions = isDeepStrictEqual(asked.options, kept.options)
+  const columns = { name, target: asked.target, ...definition }
+  if (sameOptions && isAlready(row, columns))
+    return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
+  if (!sameOptions || asked.target !== row.target) {
+    const carriesSecret = Object.keys(optionSecrets(type, asked.options)).length > 0
+    await refuseUnreachable(ctx, tx, { type: type.name, target: asked.target, carriesSecret })
+  }
+  if (definition.key !== row.key) await refuseTakenKey(tx, ctx, definition.key, row.id)
+  if (!sameOptions || !isDeepStrictEqual(definition.dependsOn, row.dependsOn))
+    await refuseBadRelations(tx, ctx, row.id, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })
+  const [after] = await tx
+    .update(monitors)
+    .set({
+      ...columns,
+      ...(!sameOptions && (await optionColumns(tx, ctx.hub, row, type, asked.options))),
+      version: row.version + 1,
+      updatedAt: ctx.hub.clock.now(),
+    })
+    .where(eq(monitors.id, row.id))
+    .returning()
+  const view = monitorView(ctx.hub, after!)
+  return {
+    result: view,
+    target: monitorTarget(row),
+    before: { ...monitorView(ctx.hub, row), secret: secretTag(type, kept.options) },
+    after: { ...view, secret: secretTag(type, asked.options) },
+    wakes: [monitoringTopic],
+  }
+}
+
+/** Removes a monitor with its history. Groups and monitors that name it name it no more. @throws Problem 404, 412 */
+export async function deleteMonitor(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'monitor.delete', async tx => {
+    const row = await monitorHeld(tx, ctx, id)
+    requireMatch(ctx, row)
+    return await removed(tx, ctx, row)
+  })
+}
+
+/** What the removal of a monitor takes with it, as a step of the change that removes it. */
+export async function removed(tx: Tx, ctx: Ctx, row: MonitorRow) {
+  const touched = await leaveRelations(tx, ctx, row.id)
+  await tx.delete(monitors).where(eq(monitors.id, row.id))
+  return {
+    result: undefined,
+    target: [row, ...touched].map(monitorTarget),
+    before: monitorView(ctx.hub, row),
+    wakes: [monitoringTopic],
+  }
+}
+
+/** How a monitor stands of which nothing is known yet. */
+export const asNew = (now: number): { status: 'new'; statusSince: number; state: MonitorState } => ({
+  status: 'new',
+  statusSince: now,
+  state: {
+    verdict: 'new',
+    verdictSince: now,
+    locations: {},
+    recoveringSince: null,
+    recent: [],
+    flapping: false,
+    held: null,
+  },
+})
+
+/** Null where there are none, so that the audit log shows a tag only of what there is. */
+function secretTag(type: MonitorType, options: Settings): Settings | null {
+  const secrets = optionSecrets(type, options)
+  return Object.keys(secrets).length === 0 ? null : secrets
+}
+
+const mine = (ctx: Ctx, id: string) => and(eq(monitors.id, id), eq(monitors.workspaceId, ctx.workspaceId))

@@ -1,0 +1,117 @@
+import type { Hub } from '../../core/hub'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { mergePatch } from '../../core/merge-patch'
+import { invalid } from '../../core/problem'
+import {
+  checkedSettings,
+  openSettings,
+  secretsOf,
+  settingsColumns,
+  type Settings,
+  type SettingsForm,
+} from '../../core/sealed-settings'
+import { asProblem, type MonitorType } from './monitor-types'
+import type { MonitorRow } from './view'
+
+/** A target and options as they are kept, secrets among them. */
+export interface Asked {
+  target: string
+  options: Settings
+}
+
+/**
+ * Target and options of a new monitor, with what the type takes for granted written out.
+ * @throws Problem 422 at each member that is wrong
+ */
+export function checkedOptions(type: MonitorType, target: string, given: Settings): Asked {
+  const read = asProblem(() => type.target(target))
+  const options = checkedSettings(formOf(type), given, '#/options')
+  asProblem(() => type.refuse?.(options, read))
+  return { target: read, options }
+}
+
+/**
+ * The same after an edit (RFC 7396). Secrets go where they were given for only: whoever may edit a monitor could otherwise read them
+ * by pointing it at themselves.
+ * @param patch of the options; null is as in a new monitor
+ * @throws Problem 422
+ */
+export function editedOptions(
+  type: MonitorType,
+  kept: Asked,
+  patch: Partial<{ target: string; options: Settings | null }>,
+): Asked {
+  const given = patch.options ?? {}
+  const base = patch.options === null ? {} : kept.options
+  const edited = checkedOptions(type, patch.target ?? kept.target, mergePatch(base, given))
+  if (destinationOf(type, kept) === destinationOf(type, edited)) return edited
+  const form = formOf(type)
+  const again = new Set(Object.keys(secretsOf(form, given)))
+  const carried = Object.keys(secretsOf(form, edited.options)).filter(path => !again.has(path))
+  if (carried.length === 0) return edited
+  throw invalid(
+    carried.map(path => ({
+      pointer: `#/options/${path}`,
+      code: 'required',
+      detail: 'must be given again with another destination: it goes to the server it was given for only.',
+    })),
+  )
+}
+
+/** All options of a monitor, its secrets among them. @throws NotOpened */
+export const openOptions = (
+  hub: Hub,
+  row: Pick<MonitorRow, 'id' | 'workspaceId' | 'options' | 'secretsSealed'>,
+  read?: Reader,
+): Promise<Settings> => openSettings(hub, placeOf(row), { settings: row.options, secretsSealed: row.secretsSealed }, read)
+
+/** The columns that keep options. */
+export async function optionColumns(
+  tx: Tx,
+  hub: Hub,
+  row: Pick<MonitorRow, 'id' | 'workspaceId'>,
+  type: MonitorType,
+  options: Settings,
+): Promise<Pick<MonitorRow, 'options' | 'secretsSealed' | 'secretNames'>> {
+  const { settings, ...sealed } = await settingsColumns(tx, hub, placeOf(row), formOf(type), options)
+  return { options: settings, ...sealed }
+}
+
+/** The secrets among options, by their paths; for the audit log, which shows a tag of them. */
+export const optionSecrets = (type: MonitorType, options: Settings): Settings => secretsOf(formOf(type), options)
+
+const formOf = (type: MonitorType): SettingsForm => ({
+  settings: type.options,
+  secrets: type.secrets.map(pointer => pointer.replace(/^\//, '')),
+  destination: [],
+})
+
+const placeOf = ({ id, workspaceId }: Pick<MonitorRow, 'id' | 'workspaceId'>) => ({
+  table: 'monitors',
+  column: 'secrets_sealed',
+  row: id,
+  workspaceId,
+})
+
+/** Everything that says where a check goes: its target up to the path, and all that it is told but what is secret. */
+function destinationOf(type: MonitorType, { target, options }: Asked): string {
+  const url = target.includes('://') ? URL.parse(target) : null
+  return JSON.stringify([url ? url.origin : target, addressesIn(options, formOf(type))])
+}
+
+/** Texts among options that name a server: with another proxy, resolver or token address secrets would go elsewhere too. */
+function addressesIn(options: Settings, form: SettingsForm): string[] {
+  const secrets = new Set(Object.values(secretsOf(form, options)))
+  const found: string[] = []
+  const walk = (name: string, value: unknown): void => {
+    if (typeof value === 'string') {
+      if (!secrets.has(value) && (value.includes('://') || /(^|_)(proxy|server|servername|resolver|host|url)$/.test(name)))
+        found.push(`${name}=${value}`)
+    } else if (typeof value === 'object' && value !== null)
+      for (const [inner, one] of Object.entries(value)) walk(Array.isArray(value) ? name : inner, one)
+  }
+  walk('', options)
+  // Without verification whoever sits between could read them.
+  walk('url', options.verify_tls === undefined ? null : `verify_tls:${String(options.verify_tls)}`)
+  return found.sort()
+}

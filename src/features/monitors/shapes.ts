@@ -1,0 +1,268 @@
+import type { Static, TNull, TOptional, TSchema, TUnion } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { checkErrorKinds, checkTypeNames } from '../../checks/check'
+import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import { monitorStatuses, monitorTypes } from './tables'
+
+export const leastIntervalSeconds = 5
+export const mostIntervalSeconds = 86_400
+export const mostTimeoutSeconds = 60
+/** Monitors that one may depend on, and that a group may have. */
+export const mostParents = 20
+export const mostMembers = 500
+
+const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
+
+const name = Line({ minLength: 1, maxLength: 200, description: 'What people call it. Made from the target when absent.' })
+const key = Nullable(
+  Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}$',
+    'x-rule': 'must be letters, digits and _ . : / - from a letter or digit on, at most 100.',
+  }),
+  { description: 'A name for programs, unique in the workspace; null for none.' },
+)
+const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
+const target = Type.String({
+  maxLength: 2048,
+  description: 'What is checked: a URL, `host:port`, a host or a name, as its type wants it; empty for a group.',
+})
+const options = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+  maxProperties: 100,
+  description: 'Members of its type, which `GET /v1/monitors/types` tells; secrets among them are never shown.',
+})
+const interval_seconds = Type.Integer({
+  minimum: leastIntervalSeconds,
+  maximum: mostIntervalSeconds,
+  description: 'Time from one check to the next; 60 when absent, or the least that the plan allows.',
+})
+const timeout_seconds = Type.Integer({
+  minimum: 1,
+  maximum: mostTimeoutSeconds,
+  description: 'How long a check may take, at most its interval; 10 or the interval when absent.',
+})
+const retry_interval_seconds = Type.Integer({
+  minimum: 1,
+  maximum: mostIntervalSeconds,
+  description:
+    'Time between checks while a failure or a recovery is being confirmed, at most the interval; 15 or the interval when absent.',
+})
+const confirm = Count('Consecutive failures that make it down at a location; 2 when absent.')
+const recover = Count('Consecutive successes that bring it up again; 2 when absent.')
+const recovery_seconds = Type.Integer({
+  minimum: 0,
+  maximum: 3600,
+  description: 'How long it must be well, over and above `recover`, to count as recovered; 0, or 60 with several locations.',
+})
+const quorum = Type.Union(
+  [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
+  { description: 'How many locations must find it down: more than half of those that answer lately, one, all, or a number.' },
+)
+const degraded_ms = Nullable(Type.Integer({ minimum: 1, maximum: mostTimeoutSeconds * 1000 }), {
+  description: 'A slower answer makes it degraded; null for none.',
+})
+const locations = Type.Array(Words(['local'] as string[]), {
+  minItems: 1,
+  maxItems: 1,
+  uniqueItems: true,
+  description: 'Where it is checked from: `local` is the hub itself.',
+})
+const MonitorId = Type.String({ minLength: 1, maxLength: 100 })
+const depends_on = Type.Array(MonitorId, {
+  maxItems: mostParents,
+  uniqueItems: true,
+  description: 'Monitors without which it cannot work: while one of them is down, it raises no alert of its own.',
+})
+const dependency_grace_seconds = Type.Integer({
+  minimum: 0,
+  maximum: 3600,
+  description: 'How long its alert waits for a monitor it depends on to be found down as well; 60 when absent.',
+})
+const severity = Words(['info', 'warning', 'critical'], {
+  description: 'How grave it is when it is down; `critical` when absent.',
+})
+
+const Phase = Nullable(Type.Number({ minimum: 0 }))
+const LastResult = Shape(
+  {
+    at: Instant({ description: 'When it began.' }),
+    status: Words(['up', 'degraded', 'down'], { description: 'What it found, before it was confirmed.' }),
+    error: Nullable(
+      Shape({
+        kind: Words(checkErrorKinds, { description: 'What kind of failure it is.' }),
+        message: Type.String({ description: 'What was expected and what came.' }),
+      }),
+      { description: 'Why it is not `up`.' },
+    ),
+    code: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
+    address: Nullable(Type.String(), { description: 'The address that was asked.' }),
+    phases: Shape(
+      { dns: Phase, connect: Phase, tls: Phase, first_byte: Phase, total: Phase },
+      { description: 'How long each part took, in milliseconds; null for a part that there was not.' },
+    ),
+    certificate_expires_at: MaybeInstant({ description: 'When the first certificate of the chain that the server sent ends.' }),
+  },
+  { description: 'The last check, from this hub’s memory; null before the first, and after a restart until the next.' },
+)
+
+const example = {
+  id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  type: 'http',
+  name: 'Shop',
+  key: 'shop',
+  description: '',
+  target: 'https://shop.example.com/',
+  options: { accepted_status: ['200-299'] },
+  secrets_set: [],
+  interval_seconds: 60,
+  timeout_seconds: 10,
+  retry_interval_seconds: 15,
+  confirm: 2,
+  recover: 2,
+  recovery_seconds: 0,
+  quorum: 'majority',
+  degraded_ms: 800,
+  locations: ['local'],
+  tags: ['prod'],
+  depends_on: [],
+  dependency_grace_seconds: 60,
+  severity: 'critical',
+  status: 'up',
+  status_since_at: '2026-11-09T10:00:00.000Z',
+  flapping: false,
+  last_check_at: '2026-11-21T10:00:00.000Z',
+  next_check_at: '2026-11-21T10:01:00.000Z',
+  last_result: null,
+  version: 1,
+  created_at: '2026-11-09T10:00:00.000Z',
+  updated_at: '2026-11-09T10:00:00.000Z',
+}
+
+export const Monitor = Shape(
+  {
+    id: Type.String({ description: 'Identifier.' }),
+    type: Words(monitorTypes, { description: 'What kind of check it is; a `group` is made of other monitors.' }),
+    name,
+    key,
+    description,
+    target,
+    options,
+    secrets_set: Type.Array(Type.String(), {
+      description: 'Which secrets are set, as paths below `options`. Their values are never shown.',
+    }),
+    interval_seconds,
+    timeout_seconds,
+    retry_interval_seconds,
+    confirm,
+    recover,
+    recovery_seconds,
+    quorum,
+    degraded_ms,
+    locations,
+    tags: Tags,
+    depends_on,
+    dependency_grace_seconds,
+    severity,
+    status: Words(monitorStatuses, { description: '`new`: not checked yet. `unknown`: nobody could tell lately.' }),
+    status_since_at: Instant({ description: 'Since when it has its status.' }),
+    flapping: Type.Boolean({ description: 'Whether it goes up and down so often that its alerts are held back.' }),
+    last_check_at: MaybeInstant({ description: 'When it was last checked; of checks by other hubs it may be a minute behind.' }),
+    next_check_at: MaybeInstant({ description: 'When it is checked next; null where this hub does not check it.' }),
+    last_result: Nullable(LastResult),
+    ...editable,
+  },
+  { $id: 'Monitor', description: 'Something that is checked again and again.', examples: [example] },
+)
+export const MonitorList = ListOf(Monitor)
+
+const members = {
+  name,
+  description,
+  options,
+  interval_seconds,
+  timeout_seconds,
+  retry_interval_seconds,
+  confirm,
+  recover,
+  recovery_seconds,
+  quorum,
+  locations,
+  tags: Tags,
+  depends_on,
+  dependency_grace_seconds,
+  severity,
+}
+const mayBeNull = { key: Type.Optional(key), degraded_ms: Type.Optional(degraded_ms) }
+
+export const MonitorInput = Shape(
+  {
+    type: Type.Optional(
+      Words(monitorTypes, { description: 'Told by the target when absent: `https://…` is `http`, `host:port` is `tcp`.' }),
+    ),
+    target: Type.Optional(target),
+    ...optional(members),
+    ...mayBeNull,
+  },
+  {
+    $id: 'MonitorInput',
+    description: 'A monitor to make. A target alone is enough.',
+    examples: [{ type: 'group', name: 'Everything', options: { members: [], rule: 'all' } }],
+  },
+)
+
+export const MonitorPatch = Shape(
+  { target: Type.Optional(target), ...optional(nullable(members)), ...mayBeNull },
+  {
+    $id: 'MonitorPatch',
+    description: 'What of a monitor is to change; null is what a new monitor would have. Its type stays.',
+    examples: [{ description: 'The shop as customers see it.' }],
+  },
+)
+
+export const MonitorClone = Shape(
+  { name: Type.Optional(name) },
+  { $id: 'MonitorClone', description: 'How the copy is called.', examples: [{ name: 'Shop (copy)' }] },
+)
+
+export const MonitorType = Shape(
+  {
+    type: Words([...checkTypeNames, 'group'], { description: 'Its name, as `type` of a monitor.' }),
+    title: Type.String({ description: 'A few words.' }),
+    description: Type.String({ description: 'What it checks, and when it calls that down.' }),
+    target: Nullable(Type.String(), { description: 'What its target is, with an example; null for a group.' }),
+    options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of `options`.' }),
+    secrets: Type.Array(Type.String(), { description: 'Secrets among the options, as JSON pointers below them.' }),
+    sources: Type.Array(Type.String(), { description: 'What conditions can ask of it.' }),
+  },
+  {
+    $id: 'MonitorType',
+    description: 'A kind of check that this version knows.',
+    examples: [
+      {
+        type: 'group',
+        title: 'Group',
+        description: 'Several monitors as one.',
+        target: null,
+        options: { type: 'object' },
+        secrets: [],
+        sources: [],
+      },
+    ],
+  },
+)
+export const MonitorTypeList = Shape(
+  { data: Type.Array(MonitorType) },
+  { $id: 'MonitorTypeList', description: 'Every kind of check.' },
+)
+
+function optional<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: TOptional<T[K]> } {
+  return Object.fromEntries(Object.entries(of).map(([member, schema]) => [member, Type.Optional(schema)])) as never
+}
+
+function nullable<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: TUnion<[T[K], TNull]> } {
+  return Object.fromEntries(Object.entries(of).map(([member, schema]) => [member, Nullable(schema)])) as never
+}
+
+export type MonitorView = Static<typeof Monitor>
+export type MonitorInput = Static<typeof MonitorInput>
+export type MonitorPatch = Static<typeof MonitorPatch>
+export type MonitorTypeView = Static<typeof MonitorType>

@@ -1,0 +1,69 @@
+import { target } from '../../core/audit'
+import { instant } from '../../core/clock'
+import type { Hub } from '../../core/hub'
+import { latestOf, type Latest } from './latest'
+import type { MonitorView } from './shapes'
+import type { monitors } from './tables'
+
+export type MonitorRow = typeof monitors.$inferSelect
+
+/** A monitor as the API shows it; of its secrets only which there are. */
+export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
+  const latest = latestOf(hub).get(row.id)
+  return {
+    id: row.id,
+    type: row.type,
+    name: row.name,
+    key: row.key,
+    description: row.description,
+    target: row.target,
+    options: row.options,
+    secrets_set: row.secretNames,
+    interval_seconds: row.intervalSeconds,
+    timeout_seconds: row.timeoutSeconds,
+    retry_interval_seconds: row.retryIntervalSeconds,
+    confirm: row.confirm,
+    recover: row.recover,
+    recovery_seconds: row.recoverySeconds,
+    quorum: row.quorum,
+    degraded_ms: row.degradedMs,
+    locations: row.locations,
+    tags: row.tags,
+    depends_on: row.dependsOn,
+    dependency_grace_seconds: row.dependencyGraceSeconds,
+    severity: row.severity,
+    status: row.status,
+    status_since_at: instant(row.statusSince),
+    flapping: row.state.flapping,
+    last_check_at: instant(Math.max(latest?.result.at ?? 0, row.lastCheckAt ?? 0) || null),
+    next_check_at: row.paused ? null : instant(latest?.nextCheckAt ?? null),
+    last_result: latest ? lastResult(latest) : null,
+    version: row.version,
+    created_at: instant(row.createdAt),
+    updated_at: instant(row.updatedAt),
+  }
+}
+
+/** The monitor as events tell of it. */
+export const monitorFact = (row: MonitorRow, lastCheckAt: number | null = row.lastCheckAt) => ({
+  id: row.id,
+  name: row.name,
+  type: row.type,
+  // A group asks nobody.
+  target: row.target || row.name,
+  tags: row.tags,
+  last_check_at: instant(lastCheckAt),
+})
+
+/** A monitor as the audit log names it. */
+export const monitorTarget = (row: Pick<MonitorRow, 'id' | 'name'>) => target('monitor', row)
+
+const lastResult = ({ result }: Latest): MonitorView['last_result'] => ({
+  at: instant(result.at),
+  status: result.status,
+  error: result.error,
+  code: result.code,
+  address: result.address,
+  phases: result.phases,
+  certificate_expires_at: instant(result.certificate?.chain_not_after ?? null),
+})

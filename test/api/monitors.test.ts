@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'bun:test'
+import { world, type World } from '../support/world'
+
+async function made(w: World, input: object = {}) {
+  const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', ...input })
+  expect([answer.status, answer.body.errors]).toEqual([201, undefined])
+  await w.audited()
+  return answer.body
+}
+const refusalsOf = (answer: { status: number; body: any }) => [
+  answer.status,
+  ...(answer.body.errors ?? []).map((one: any) => `${one.pointer} ${one.code}`),
+]
+
+describe('monitors', () => {
+  test('a new one is new, has what is taken for granted, and is read as it was made', async () => {
+    const w = await world()
+    const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', tags: ['prod'] })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get('location')).toBe(`/v1/monitors/${answer.body.id}`)
+    expect(answer.body).toMatchObject({
+      type: 'group',
+      name: 'Everything',
+      key: null,
+      status: 'new',
+      options: { members: [], rule: 'any' },
+      interval_seconds: 60,
+      timeout_seconds: 10,
+      retry_interval_seconds: 15,
+      confirm: 2,
+      recover: 2,
+      recovery_seconds: 0,
+      quorum: 'majority',
+      locations: ['local'],
+      severity: 'critical',
+      tags: ['prod'],
+      last_check_at: null,
+      next_check_at: null,
+      last_result: null,
+      version: 1,
+    })
+    expect((await w.acme.call('GET', `/v1/monitors/${answer.body.id}`)).body).toEqual(answer.body)
+    expect(await w.audited()).toEqual(['monitor.create'])
+  })
+
+  test('members that do not go with each other are refused, and nothing changes', async () => {
+    const w = await world()
+    const refused = async (input: object) =>
+      refusalsOf(await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', ...input }))
+    expect(await refused({ interval_seconds: 4 })).toEqual([422, '#/interval_seconds out_of_range'])
+    expect(await refused({ interval_seconds: 5, timeout_seconds: 6, retry_interval_seconds: 7 })).toEqual([
+      422,
+      '#/timeout_seconds out_of_range',
+      '#/retry_interval_seconds out_of_range',
+    ])
+    expect(await refused({ timeout_seconds: 3, degraded_ms: 3000 })).toEqual([422, '#/degraded_ms out_of_range'])
+    expect(await refused({ quorum: 2 })).toEqual([422, '#/quorum out_of_range'])
+    expect(await refused({ locations: ['mars'] })).toEqual([422, '#/locations/0 enum'])
+    expect(await refused({ options: { rule: 'percent' } })).toEqual([422, '#/options/percent invalid'])
+    expect(await refused({ options: { rule: 'most' } })).toEqual([422, '#/options/rule enum'])
+    expect(await refused({ options: { nonsense: 1 } })).toEqual([422, '#/options/nonsense unknown_member'])
+    expect(await refused({ target: 'somewhere' })).toEqual([422, '#/target invalid'])
+    expect(await refused({ depends_on: ['mon_none'] })).toEqual([422, '#/depends_on/0 unknown'])
+    expect(await refused({ options: { members: ['mon_none'] } })).toEqual([422, '#/options/members/0 unknown'])
+    expect(refusalsOf(await w.acme.call('POST', '/v1/monitors', {}))).toEqual([422, '#/type required'])
+    expect(refusalsOf(await w.acme.call('POST', '/v1/monitors', { type: 'group' }))).toEqual([422, '#/name required'])
+    expect((await w.acme.call('GET', '/v1/monitors')).body.data).toEqual([])
+    expect(await w.audited()).toEqual([])
+  })
+
+  test('an edit merges, null is what a new one has, and an edit that changes nothing changes nothing', async () => {
+    const w = await world()
+    const one = await made(w, { options: { rule: 'all' }, tags: ['a'], confirm: 5 })
+    const edited = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, {
+      options: { rule: null },
+      tags: null,
+      interval_seconds: 30,
+    })
+    expect(edited.body).toMatchObject({
+      options: { members: [], rule: 'any' },
+      tags: [],
+      interval_seconds: 30,
+      confirm: 5,
+      version: 2,
+    })
+    expect(await w.audited()).toEqual(['monitor.update'])
+    expect((await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { interval_seconds: 30 })).body.version).toBe(2)
+    expect(await w.audited()).toEqual([])
+    const stale = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { name: 'y' }, { 'if-match': '"1"' })
+    expect(stale.status).toBe(412)
+    // The timeout of before is longer than the interval that is asked for.
+    expect(refusalsOf(await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { interval_seconds: 5 }))).toEqual([
+      422,
+      '#/timeout_seconds out_of_range',
+      '#/retry_interval_seconds out_of_range',
+    ])
+  })
+
+  test('groups and dependencies lead nowhere back, and what is deleted leaves them', async () => {
+    const w = await world()
+    const a = await made(w, { name: 'a' })
+    const b = await made(w, { name: 'b', options: { members: [a.id] } })
+    const c = await made(w, { name: 'c', depends_on: [b.id] })
+    const patched = async (id: string, patch: object) => refusalsOf(await w.acme.call('PATCH', `/v1/monitors/${id}`, patch))
+    expect(await patched(a.id, { depends_on: [a.id] })).toEqual([422, '#/depends_on/0 circular'])
+    expect(await patched(a.id, { depends_on: [c.id] })).toEqual([422, '#/depends_on circular'])
+    expect(await patched(a.id, { options: { members: [c.id] } })).toEqual([422, '#/options/members circular'])
+    const foreign = (await w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'theirs' })).body
+    expect(await patched(a.id, { depends_on: [foreign.id] })).toEqual([422, '#/depends_on/0 unknown'])
+    expect((await w.acme.call('GET', `/v1/monitors?group=${b.id}`)).body.data.map((one: any) => one.id)).toEqual([a.id])
+    expect((await w.acme.call('GET', `/v1/monitors?group=${foreign.id}`)).body.data).toEqual([])
+
+    expect((await w.acme.call('DELETE', `/v1/monitors/${a.id}`)).status).toBe(204)
+    expect((await w.acme.call('GET', `/v1/monitors/${b.id}`)).body).toMatchObject({ options: { members: [] }, version: 2 })
+    expect((await w.acme.call('DELETE', `/v1/monitors/${b.id}`)).status).toBe(204)
+    expect((await w.acme.call('GET', `/v1/monitors/${c.id}`)).body.depends_on).toEqual([])
+    expect(await w.audited()).toEqual(['monitor.delete', 'monitor.delete'])
+    expect((await w.acme.call('GET', `/v1/monitors/${a.id}`)).status).toBe(404)
+  })
+
+  test('a chain of more than ten is refused', async () => {
+    const w = await world()
+    let last = await made(w, { name: 'first' })
+    for (let n = 0; n < 9; n++) last = await made(w, { name: `after ${n}`, depends_on: [last.id] })
+    expect(refusalsOf(await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', depends_on: [last.id] }))).toEqual([
+      422,
+      '#/depends_on too_deep',
+    ])
+  })
+
+  test('pausing, resuming and beginning anew are told, and repeating them changes nothing', async () => {
+    const w = await world()
+    const one = await made(w)
+    const at = async (verb: string) => (await w.acme.call('POST', `/v1/monitors/${one.id}/${verb}`)).body
+    w.clock.advance(1000)
+    expect(await at('pause')).toMatchObject({
+      status: 'paused',
+      version: 2,
+      status_since_at: new Date(w.clock.now()).toISOString(),
+    })
+    expect(await at('pause')).toMatchObject({ version: 2 })
+    expect(await at('reset')).toMatchObject({ status: 'paused', version: 3 })
+    expect(await at('resume')).toMatchObject({ status: 'new', version: 4 })
+    expect(await at('resume')).toMatchObject({ version: 4 })
+    expect(await w.audited()).toEqual(['monitor.pause', 'monitor.reset', 'monitor.resume'])
+  })
+
+  test('a copy has everything but the key', async () => {
+    const w = await world()
+    const one = await made(w, { key: 'all', description: 'notes', options: { rule: 'percent', percent: 40 }, confirm: 3 })
+    const copy = await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, {})
+    expect(copy.status).toBe(201)
+    expect(copy.headers.get('location')).toBe(`/v1/monitors/${copy.body.id}`)
+    expect(copy.body).toMatchObject({
+      name: 'Everything (copy)',
+      key: null,
+      description: 'notes',
+      options: { rule: 'percent', percent: 40 },
+      confirm: 3,
+      version: 1,
+    })
+    expect((await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, { name: 'Other' })).body.name).toBe('Other')
+    expect(await w.audited()).toEqual(['monitor.clone', 'monitor.clone'])
+  })
+
+  test('a key is that of one monitor of a workspace', async () => {
+    const w = await world()
+    const one = await made(w, { key: 'shop' })
+    const taken = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', key: 'shop' })
+    expect([taken.status, taken.body.code]).toEqual([409, 'already_exists'])
+    const other = await made(w, { name: 'other' })
+    expect((await w.acme.call('PATCH', `/v1/monitors/${other.id}`, { key: 'shop' })).status).toBe(409)
+    expect((await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { key: 'shop' })).status).toBe(200)
+    expect((await w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'x', key: 'shop' })).status).toBe(201)
+    expect((await w.acme.call('GET', '/v1/monitors?key=shop')).body.data.map((each: any) => each.id)).toEqual([one.id])
+  })
+
+  test('the plan says how many there may be, and how often they are checked', async () => {
+    const w = await world()
+    await w.limit(w.rival.workspaceId, { monitors: 1, monitor_interval_seconds: 90 })
+    const create = (input: object) => w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'x', ...input })
+    const often = await create({ interval_seconds: 60 })
+    expect([often.status, often.body.code, often.body.limit]).toEqual([403, 'plan_limit_reached', 'monitor_interval_seconds'])
+    const first = await create({})
+    expect([first.status, first.body.interval_seconds]).toEqual([201, 90])
+    const second = await create({})
+    expect([second.status, second.body.code, second.body.limit]).toEqual([403, 'plan_limit_reached', 'monitors'])
+    // What was made under a larger plan is edited as before, but for its interval.
+    await w.limit(w.rival.workspaceId, { monitor_interval_seconds: 120 })
+    expect((await w.rival.call('PATCH', `/v1/monitors/${first.body.id}`, { name: 'y' })).status).toBe(200)
+    expect((await w.rival.call('PATCH', `/v1/monitors/${first.body.id}`, { interval_seconds: 91 })).status).toBe(403)
+  })
+
+  test('they are found by status, type, tag and text, in every order', async () => {
+    const w = await world()
+    const a = await made(w, { name: 'Alpha', tags: ['prod', 'a_b'] })
+    const b = await made(w, { name: 'beta', tags: ['axb'] })
+    await w.acme.call('POST', `/v1/monitors/${b.id}/pause`)
+    const found = async (query: string) =>
+      (await w.acme.call('GET', `/v1/monitors?${query}`)).body.data.map((one: any) => one.name)
+    expect(await found('status=paused')).toEqual(['beta'])
+    expect(await found('status=paused,new&sort=name')).toEqual(['Alpha', 'beta'])
+    expect(await found('type=group&sort=-name')).toEqual(['beta', 'Alpha'])
+    expect(await found('type=http')).toEqual([])
+    expect(await found('tag=a_b')).toEqual(['Alpha'])
+    expect(await found('q=ALP')).toEqual(['Alpha'])
+    expect(await found('location=local&sort=status')).toEqual(['Alpha', 'beta'])
+    expect(await found(`group=${a.id}`)).toEqual([])
+  })
+
+  test('several at once are made, edited and deleted together or not at all', async () => {
+    const w = await world()
+    const one = await made(w)
+    const bulk = (operations: object[]) => w.acme.call('POST', '/v1/monitors/bulk', { operations })
+    const failed = await bulk([
+      { op: 'create', body: { type: 'group', name: 'new' } },
+      { op: 'create', body: { type: 'group', name: 'bad', depends_on: ['mon_none'] } },
+    ])
+    expect([failed.status, failed.body.errors[0].pointer]).toEqual([422, '#/operations/1/body/depends_on/0'])
+    const done = await bulk([
+      { op: 'create', body: { type: 'group', name: 'new', key: 'k' } },
+      { op: 'update', id: one.id, body: { name: 'renamed' } },
+      { op: 'pause', id: one.id },
+    ])
+    expect(done.body.results.map((each: any) => each.status)).toEqual([201, 200, 200])
+    expect((await w.acme.call('GET', '/v1/monitors?sort=name')).body.data.map((each: any) => [each.name, each.status])).toEqual([
+      ['new', 'new'],
+      ['renamed', 'paused'],
+    ])
+    expect(await w.audited()).toEqual(['monitor.create', 'monitor.update', 'monitor.pause'])
+  })
+})
