@@ -24,6 +24,7 @@ import { readDueTargets } from '../features/dns/sync/sync-zone'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { pruneNotices } from '../features/notices/retention'
+import { pruneIncidents } from '../features/incidents/retention'
 import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
@@ -62,6 +63,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
+    { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
     { name: 'prune-transfers', pattern: '0 22 * * * *', run: () => pruneTransfers(hub) },
