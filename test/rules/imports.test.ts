@@ -14,6 +14,7 @@ const plainCore = [
   'src/core/crypto',
   'src/core/ids',
   'src/core/problem',
+  'src/core/regex',
   'src/core/version',
 ]
 

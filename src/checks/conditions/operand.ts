@@ -1,5 +1,5 @@
 import { conditionSources, type ConditionSource } from '../check'
-import { globOf, regexOf, RegexRefused, type Regex } from '../regex/regex'
+import { globOf, regexOf, RegexRefused, type Regex } from '../../core/regex'
 import { jsonPathOf, type JsonPath } from './json-path'
 import { ConditionRefused } from './refused'
 

@@ -1,9 +1,9 @@
+import { regexOf, RegexRefused } from '../../../core/regex'
 import { DnsFormatError } from '../../../core/dns/format-error'
 import type { FieldProblem } from '../../../core/problem'
 import { typeOf } from '../record-values'
 import { isSpf, spfTerms } from '../spf'
 import type { TemplateContent, TemplateRecord, TemplateVariable } from './content'
-import { PatternError, patternOf } from './pattern'
 import { builtinVariables, PlaceholderError, textsIn, variablesIn } from './placeholders'
 import { renderRecord } from './render'
 import { isSingle, tagOf } from './rivals'
@@ -54,10 +54,10 @@ function variableProblems(variables: readonly TemplateVariable[]): FieldProblem[
 function patternProblems({ type, pattern }: TemplateVariable, pointer: string): FieldProblem[] {
   if (type !== 'string') return [wrong(`${pointer}/pattern`, 'not_allowed', 'goes with the type string alone.')]
   try {
-    patternOf(pattern!)
+    regexOf(pattern!)
     return []
   } catch (error) {
-    if (error instanceof PatternError) return [wrong(`${pointer}/pattern`, 'pattern', `must ${error.message}.`)]
+    if (error instanceof RegexRefused) return [wrong(`${pointer}/pattern`, 'pattern', `must ${error.message}.`)]
     throw error
   }
 }

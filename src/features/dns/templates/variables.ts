@@ -5,7 +5,7 @@ import { formatAddress, parseAddress } from '../../../core/net/address'
 import { pointerPart } from '../../../core/pointer'
 import type { FieldProblem } from '../../../core/problem'
 import { longestValue, type TemplateVariable, type Values } from './content'
-import { patternOf } from './pattern'
+import { regexOf } from '../../../core/regex'
 
 /** The values of all variables of a template: as given, else the defaults, else empty. */
 export type Settled = Readonly<Record<string, string>>
@@ -76,7 +76,7 @@ const readers: Record<TemplateVariable['type'], (text: string, variable: Templat
   string: (text, { pattern }) => {
     if (!/^[^\p{Cc}\u2028\u2029]*$/u.test(text)) return { rule: 'be one line without control characters' }
     if (text === '') return { rule: 'not be empty' }
-    if (pattern !== undefined && !patternOf(pattern).fits(text)) return { rule: `look like ${pattern}` }
+    if (pattern !== undefined && !regexOf(pattern).fits(text)) return { rule: `look like ${pattern}` }
     return { value: text }
   },
   int: text => (/^(0|-?[1-9]\d{0,14})$/.test(text) ? { value: text } : { rule: 'be a whole number of at most 15 digits' }),
