@@ -10,9 +10,8 @@ import { limitNames } from './workspace-shapes'
 
 type PlanRow = Omit<typeof plans.$inferInsert, 'createdAt' | 'updatedAt' | 'version'>
 
-const retention = (log: number, audit: number | null, results: number, incidents: number | null = null) => ({
+const retention = (log: number, audit: number | null, results: number) => ({
   monitor_results_days: results,
-  incident_days: incidents,
   delivery_log_days: log,
   event_feed_days: log,
   audit_days: audit,
@@ -38,7 +37,7 @@ export const firstPlans: PlanRow[] = [
       concurrent_requests_per_token: 20,
       monitors: 20,
       monitor_interval_seconds: 60,
-      ...retention(7, 30, 7, 365),
+      ...retention(7, 30, 7),
     },
   },
   {
@@ -58,7 +57,7 @@ export const firstPlans: PlanRow[] = [
       concurrent_requests_per_token: 20,
       monitors: 1_000,
       monitor_interval_seconds: 10,
-      ...retention(30, 365, 30, 365),
+      ...retention(30, 365, 30),
     },
   },
   {

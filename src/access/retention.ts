@@ -22,6 +22,17 @@ export async function pruneByPlan(
   }
 }
 
+/** How many days the plan of any workspace keeps it at most; null where one keeps it for ever. */
+export async function longestByPlan(hub: Hub, limit: keyof PlanLimits & `${string}_days`): Promise<number | null> {
+  let longest = 0
+  for (const workspaceId of await allWorkspaces(hub.read)) {
+    const days = (await limitsOf(hub.read, workspaceId))[limit]
+    if (days === null) return null
+    longest = Math.max(longest, days)
+  }
+  return longest
+}
+
 async function allWorkspaces(read: Reader): Promise<string[]> {
   return (await read.select({ id: workspaces.id }).from(workspaces)).map(row => row.id)
 }

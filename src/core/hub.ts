@@ -1,5 +1,6 @@
 import type { Config } from './config'
 import type { Clock } from './clock'
+import type { SeriesStore } from './db/series'
 import type { Store } from './db/store'
 import type { Reader, Tx } from './db/transaction'
 import type { JobDraft } from './jobs/queue'
@@ -19,6 +20,8 @@ export interface Hub {
   /** Reads committed rows. Writing goes through `change` and `record` in core/change.ts. */
   read: Reader
   store: Store
+  /** Results of checks, which are too many for the database. Closed with the store. */
+  series: SeriesStore
   keys: KeyRing
   /** Tells this process's workers that jobs were committed. */
   jobSignal: JobSignal

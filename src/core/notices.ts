@@ -20,6 +20,7 @@ export const noticeKinds = {
   'dns_zone.blocked': { title: 'Changes of a DNS zone are held back', severity: 'warning' },
   'dns_zone.target_failing': { title: 'A DNS zone cannot be kept up at a provider', severity: 'critical' },
   'dns_provider.failing': { title: 'A DNS provider cannot be used', severity: 'warning' },
+  'monitor_results.set_aside': { title: 'Results of checks could not be read', severity: 'warning' },
   'webhook_endpoint.failing': { title: 'A webhook endpoint takes no messages', severity: 'warning' },
   'webhook_endpoint.disabled': { title: 'A webhook endpoint was disabled', severity: 'critical' },
   'webhook_endpoint.resumed': { title: 'A webhook endpoint is within the plan again', severity: 'info' },

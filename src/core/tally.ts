@@ -4,6 +4,7 @@ import type { Hub } from './hub'
 export const tallies = {
   heartbeat_pings: 'Pings taken, by kind.',
   webhook_attempts: 'Tries of webhook deliveries, by outcome.',
+  monitor_results: 'Results of checks, by what became of them.',
   dns_queries: 'Queries the built-in name server got, by transport.',
   dns_answers: 'Answers that the built-in name server sent, by code.',
   dns_held_back:

@@ -16,7 +16,6 @@ import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
-import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { noticeRoutes } from '../features/notices/routes'
@@ -41,7 +40,6 @@ export const apiAreas: readonly AnyElysia[] = [
   transferRoutes,
   heartbeatRoutes,
   monitorRoutes,
-  incidentRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

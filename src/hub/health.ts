@@ -7,6 +7,7 @@ import type { Hub } from '../core/hub'
 import { hubTimeoutMs, nextRunAt } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { Problem } from '../core/problem'
+import { recorderOf } from '../features/monitors/series/recorder'
 
 /** One thing that a hub needs to serve: whether it is well, and if not, what is wrong in a sentence. */
 export interface Check {
@@ -120,7 +121,8 @@ async function isPresent(hub: Hub): Promise<string | null> {
 /** What is stored on this machine's disk, and whether the last writes found the disk of the database full, wherever it is. */
 async function hasRoom(hub: Hub): Promise<string | null> {
   if (hub.store.isFull()) return 'The disk of the database is full, and nothing can be written: make room.'
-  if (hub.config.databaseUrl) return null
+  const series = recorderOf(hub).trouble()
+  if (series || hub.config.databaseUrl) return series
   const free = await freeBytes(hub.config.data)
   return free < leastFree
     ? `The disk of the data folder has ${inMebibytes(free)} left, and writes are about to fail: make room.`

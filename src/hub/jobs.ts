@@ -9,10 +9,10 @@ import { applyAction } from '../features/dns/sync/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
-import { endAcknowledgementJob } from '../features/incidents/acknowledgement'
 import { deliverJob } from '../features/webhooks/deliver'
 import { followAliasesJob } from '../features/dns/aliases/follow'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
+import { forgetSeriesJob } from '../features/monitors/series/forget'
 import { dispatchJob } from '../features/webhooks/dispatch'
 import { recoverAction } from '../features/webhooks/recovery'
 import { promoteJob } from '../features/webhooks/secret-rotation'
@@ -31,12 +31,12 @@ export const jobKinds: readonly JobKind[] = [
   clearZoneJob,
   checkProviderJob,
   notifyJob,
-  endAcknowledgementJob,
   actionJob(recoverAction),
   actionJob(applyAction),
   actionJob(rolloutAction),
   actionJob(refreshAction),
   syncZoneJob,
+  forgetSeriesJob,
 ] as JobKind[]
 
 /** Jobs that each event starts. */

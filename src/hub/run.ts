@@ -9,6 +9,7 @@ import { jobsChannel } from '../core/change'
 import { systemClock, type Clock } from '../core/clock'
 import { folderFault, masterKeysFor, wantedMasterKey } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
+import { openSeries } from '../core/db/series'
 import { openPostgres, openSqlite } from '../core/db/store'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
@@ -25,6 +26,7 @@ import { startTimetable } from './timetable'
 import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/name-server'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
+import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
 /**
@@ -40,12 +42,14 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
       'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read',
     )
   const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config))
+  const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now })
   const hub: Hub = {
     id: newId('hub'),
     config,
     clock,
     log,
-    store,
+    store: { ...store, close: async () => void (await Promise.all([series.close(), store.close()])) },
+    series,
     read: store.read,
     keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
     jobSignal: new JobSignal(),
@@ -129,6 +133,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
       await nameServer?.stop()
       await heartbeats.settled()
       await flushUses(hub)
+      await recorderOf(hub).flush()
       await leaveHubs(hub)
       await hub.store.close()
       unlock()

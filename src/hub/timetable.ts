@@ -23,8 +23,10 @@ import { prunePlans } from '../features/dns/sync/plans'
 import { readDueTargets } from '../features/dns/sync/sync-zone'
 import { catchUp } from '../features/heartbeats/watch'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
+import { recorderOf } from '../features/monitors/series/recorder'
+import { pruneSeries, thinSeries } from '../features/monitors/series/retention'
+import { sealHours } from '../features/monitors/series/seal'
 import { pruneNotices } from '../features/notices/retention'
-import { pruneIncidents } from '../features/incidents/retention'
 import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
@@ -47,6 +49,8 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
     { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
     { name: 'write-transfers', pattern: '* * * * * *', run: () => writeTransfers(hub) },
+    { name: 'write-results', pattern: '* * * * * *', run: () => recorderOf(hub).flush() },
+    { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushUses(hub) },
@@ -63,9 +67,10 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
-    { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
+    { name: 'prune-series', pattern: '0 */5 * * * *', run: () => pruneSeries(hub) },
+    { name: 'thin-series', pattern: '0 17 3 * * *', run: () => thinSeries(hub) },
     { name: 'prune-transfers', pattern: '0 22 * * * *', run: () => pruneTransfers(hub) },
     { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },

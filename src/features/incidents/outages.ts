@@ -84,7 +84,6 @@ const resolvedTexts: Record<Resolution, string> = {
   recovered: 'Recovered',
   paused: 'Paused',
   deleted: 'Deleted',
-  reset: 'Begun anew',
 }
 
 /**

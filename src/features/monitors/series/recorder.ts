@@ -1,0 +1,146 @@
+import { textNumber, type Beat } from '../../../core/db/series'
+import { dayOfHour, hourOf } from '../../../core/db/series/store'
+import type { Hub } from '../../../core/hub'
+import { tally } from '../../../core/tally'
+import { othersTurn } from '../../../core/turns'
+import { ErrorTexts } from './error-texts'
+import { OpenHours } from './open-hours'
+import { tellMovedAside } from './moved-aside'
+import { textOf, type Taken } from './taken'
+
+const beatsAtOnce = 2_000
+/** Results that are kept in memory while they cannot be written; of more, the oldest are lost. */
+export const mostWaiting = 200_000
+const lostAtOnce = mostWaiting / 20
+// Long enough for a server that restarts.
+const toldAfterMs = 30_000
+
+/** Takes the results of checks of the monitors that this hub runs, and writes them down once a second. */
+export class Recorder {
+  readonly openHours = new OpenHours()
+  readonly errors: ErrorTexts
+  readonly startedAt: number
+  private waiting: Taken[] = []
+  private writing: Taken[] = []
+  private flushing: Promise<void> | null = null
+  private failingSince: number | null = null
+
+  constructor(private readonly hub: Hub) {
+    this.errors = new ErrorTexts(hub.series)
+    this.startedAt = hub.clock.now()
+  }
+
+  /** Never waits and never fails: it is written with the next {@link flush}, and read from here until then. */
+  take(beat: Taken): void {
+    if (this.waiting.length >= mostWaiting) {
+      this.waiting.splice(0, lostAtOnce)
+      tally(this.hub, 'monitor_results', 'lost', lostAtOnce)
+      this.hub.log.error({ lost: lostAtOnce }, 'results of checks could not be written for too long, and the oldest were let go')
+    }
+    this.waiting.push(beat)
+  }
+
+  /** Writes down what was taken. Never throws: what cannot be written waits, and is told by {@link trouble}. */
+  flush(): Promise<void> {
+    return (this.flushing ??= this.writeAll().finally(() => (this.flushing = null)))
+  }
+
+  /** Why results are not written, in a sentence; null when they are. */
+  trouble(): string | null {
+    const { hub } = this
+    if (hub.series.isFull()) return 'The disk of the series is full, and results of checks wait in memory: make room.'
+    return this.failingSince !== null && hub.clock.now() - this.failingSince >= toldAfterMs
+      ? 'Results of checks cannot be written, and wait in memory.'
+      : null
+  }
+
+  /**
+   * Takes over monitors, by their numbers: their open hours are read back from what was written, by whichever hub. To be called when
+   * this hub begins to run them.
+   */
+  async adopt(monitors: Iterable<number>): Promise<void> {
+    const own = new Set(monitors)
+    if (own.size === 0) return
+    for (const hour of await this.hub.series.beatHours()) {
+      for await (const beats of this.hub.series.beatsOf(hour, own)) {
+        for (const beat of beats) this.openHours.add(beat)
+        await othersTurn()
+      }
+    }
+  }
+
+  /** Lets go of monitors that another hub runs by now, or that are no more. */
+  async release(monitors: Iterable<number>): Promise<void> {
+    const gone = new Set(monitors)
+    await this.flush()
+    for (const monitor of gone) this.openHours.removeAll(monitor)
+    this.waiting = this.waiting.filter(beat => !gone.has(beat.monitor))
+  }
+
+  /** What is in memory of a monitor, of hours from `from` up to but not including `until`. A beat may be there twice. */
+  async beats(monitor: number, from: number, until: number): Promise<Taken[]> {
+    const open = this.openHours.beats(monitor, from, until)
+    const waiting = [...this.writing, ...this.waiting].filter(
+      beat => beat.monitor === monitor && hourOf(beat.at) >= from && hourOf(beat.at) < until,
+    )
+    return [...(await this.named(open)), ...waiting]
+  }
+
+  /** Beats with their errors told. */
+  async named(beats: readonly Beat[]): Promise<Taken[]> {
+    const errorOf = await this.errors.find(beats.map(beat => beat.error))
+    return beats.map(beat => ({ ...beat, error: errorOf(beat.error) }))
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.waiting.length > 0) {
+      this.writing = this.waiting.slice(0, beatsAtOnce)
+      this.waiting = this.waiting.slice(this.writing.length)
+      try {
+        const beats = await this.numbered(this.writing)
+        await this.hub.series.append(beats)
+        for (const beat of beats) this.openHours.add(beat)
+        tally(this.hub, 'monitor_results', 'written', beats.length)
+        this.went()
+      } catch (error) {
+        this.waiting = [...this.writing, ...this.waiting]
+        this.failed(error)
+        return
+      } finally {
+        this.writing = []
+        if (await tellMovedAside(this.hub)) this.errors.forget()
+      }
+      await othersTurn()
+    }
+  }
+
+  private async numbered(taken: readonly Taken[]): Promise<Beat[]> {
+    await this.errors.write(
+      taken.flatMap(beat => beat.error ?? []),
+      dayOfHour(hourOf(this.hub.clock.now())),
+    )
+    return taken.map(beat => ({ ...beat, error: beat.error && textNumber(textOf(beat.error)) }))
+  }
+
+  private went(): void {
+    if (this.failingSince !== null) this.hub.log.info('results of checks are written again')
+    this.failingSince = null
+  }
+
+  private failed(error: unknown): void {
+    if (this.failingSince === null)
+      this.hub.log.error(
+        { err: error },
+        'results of checks cannot be written: they wait in memory, and are tried again each second',
+      )
+    this.failingSince ??= this.hub.clock.now()
+  }
+}
+
+const recorders = new WeakMap<Hub, Recorder>()
+/** The recorder of this process. */
+export function recorderOf(hub: Hub): Recorder {
+  let recorder = recorders.get(hub)
+  if (!recorder) recorders.set(hub, (recorder = new Recorder(hub)))
+  return recorder
+}

@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import { packChunk, hourMs } from '../../src/core/db/series/chunk'
+import { Roll } from '../../src/core/db/series/roll'
+import { hourOf, hoursADay } from '../../src/core/db/series/store'
+import type { Hub } from '../../src/core/hub'
+import { recorderOf } from '../../src/features/monitors/series/recorder'
+import { forgetMonitor, pruneSeries, thinSeries } from '../../src/features/monitors/series/retention'
+import { sealHours } from '../../src/features/monitors/series/seal'
+import { addMonitor, taken } from '../support/monitor-series'
+import { addWorkspace, world } from '../support/world'
+
+const dayMs = hoursADay * hourMs
+
+async function putChunk(hub: Hub, monitor: number, at: number) {
+  const key = { monitor, location: 0, hour: hourOf(at) }
+  await hub.series.putHours([{ ...key, ...packChunk(key, []), roll: new Roll() }])
+}
+const daysOf = async (hub: Hub, monitor: number) => {
+  const days: number[] = []
+  for (const day of await hub.series.chunkDays())
+    if ((await hub.series.chunks(monitor, day * hoursADay, (day + 1) * hoursADay)).length > 0) days.push(day)
+  return days
+}
+
+test('results are kept as long as the plan of their workspace says, by days', async () => {
+  const { hub, clock, acme } = await world()
+  const free = await addWorkspace(hub, 'free', 'free')
+  const mine = await addMonitor(hub, acme.workspaceId)
+  const theirs = await addMonitor(hub, free)
+  const today = Math.floor(clock.now() / dayMs)
+  for (const ago of [0, 6, 7, 8, 29, 30, 31]) {
+    await putChunk(hub, mine.number, clock.now() - ago * dayMs)
+    await putChunk(hub, theirs.number, clock.now() - ago * dayMs)
+  }
+  await thinSeries(hub)
+  expect((await daysOf(hub, theirs.number)).map(day => today - day)).toEqual([7, 6, 0])
+  expect((await daysOf(hub, mine.number)).map(day => today - day)).toEqual([30, 29, 8, 7, 6, 0])
+})
+
+test('beats as they came go two hours after theirs, once they are sealed and the hub has settled', async () => {
+  const { hub, clock } = await world()
+  const recorder = recorderOf(hub)
+  recorder.take(taken(1, clock.now()))
+  await recorder.flush()
+  clock.advance(3 * hourMs)
+  await pruneSeries(hub)
+  expect((await hub.series.beatHours()).length).toBe(1)
+  await sealHours(hub)
+  await pruneSeries(hub)
+  expect(await hub.series.beatHours()).toEqual([])
+})
+
+test('a hub that was away keeps beats that it has not read yet', async () => {
+  const { hub, clock } = await world()
+  await hub.series.append([{ ...taken(1, clock.now() - 10 * hourMs), error: null }])
+  await pruneSeries(hub)
+  expect((await hub.series.beatHours()).length).toBe(1)
+})
+
+test('hours go after a hundred days, and days stay', async () => {
+  const { hub, clock, acme } = await world()
+  const { number } = await addMonitor(hub, acme.workspaceId)
+  await putChunk(hub, number, clock.now() - 101 * dayMs)
+  await putChunk(hub, number, clock.now() - 99 * dayMs)
+  await sealHours(hub)
+  await thinSeries(hub)
+  const hour = hourOf(clock.now())
+  expect((await hub.series.rolls('hour', [number], 0, hour)).map(one => hour - one.at)).toEqual([99 * 24])
+  expect((await hub.series.rolls('day', [number], 0, hour)).length).toBe(2)
+})
+
+test('of a monitor that is no more nothing stays, and what another hub wrote afterwards goes the next day', async () => {
+  const { hub, clock, acme } = await world()
+  const kept = await addMonitor(hub, acme.workspaceId)
+  for (const number of [kept.number, 900]) await putChunk(hub, number, clock.now() - dayMs)
+  recorderOf(hub).take(taken(901, clock.now()))
+  await sealHours(hub)
+  await forgetMonitor(hub, 901)
+  expect(await recorderOf(hub).beats(901, 0, hourOf(clock.now()) + 1)).toEqual([])
+  await thinSeries(hub)
+  expect(await daysOf(hub, 900)).toEqual([])
+  expect(await hub.series.rolls('day', [900], 0, 1e6)).toEqual([])
+  expect((await daysOf(hub, kept.number)).length).toBe(1)
+})
