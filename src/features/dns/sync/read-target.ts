@@ -1,7 +1,7 @@
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 import { eq, and } from 'drizzle-orm'
-import { openProvider } from '../open-provider'
+import { openProvider } from '../accounts/open'
 import { ProviderError, type DnsProvider, type ProviderZone, type Snapshot } from '../providers/provider'
 import { dnsRecords } from '../tables'
 import { claimMs, holdClaim, type Claimed } from './claim-target'

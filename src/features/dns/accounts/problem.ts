@@ -1,6 +1,6 @@
-import { lifetime } from '../../core/net/request-lifetime'
-import { Problem } from '../../core/problem'
-import { ProviderError } from './providers/provider'
+import { lifetime } from '../../../core/net/request-lifetime'
+import { Problem } from '../../../core/problem'
+import { ProviderError } from '../providers/provider'
 
 /** How long a caller waits for a provider, in milliseconds. What was begun there is ended by limits of its own. */
 const longestWaitMs = 30_000

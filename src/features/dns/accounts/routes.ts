@@ -1,7 +1,7 @@
-import { area, route } from '../../access/route'
-import { createProvider, deleteProvider, getProvider, listProviders, updateProvider } from './provider-accounts'
-import { checkProvider } from './provider-check'
-import { listProviderKinds } from './provider-kinds'
+import { area, route } from '../../../access/route'
+import { createProvider, deleteProvider, getProvider, listProviders, updateProvider } from './accounts'
+import { checkProvider } from './check'
+import { listProviderKinds } from './kinds'
 import {
   DnsProvider,
   DnsProviderInput,
@@ -11,8 +11,8 @@ import {
   DnsProviderQuery,
   DnsProviderZoneList,
   DnsProviderZoneQuery,
-} from './provider-shapes'
-import { listProviderZones } from './provider-zones'
+} from './shapes'
+import { listProviderZones } from './zones'
 
 const read = 'dns.read'
 const write = 'dns.write'

@@ -1,7 +1,7 @@
-import { workspaces } from '../../access/tables'
-import { int, json, text, time } from '../../core/db/columns'
-import { index, table, uniqueIndex } from '../../core/db/dialect'
-import type { ProviderFailure } from './providers/provider'
+import { workspaces } from '../../../access/tables'
+import { int, json, text, time } from '../../../core/db/columns'
+import { index, table, uniqueIndex } from '../../../core/db/dialect'
+import type { ProviderFailure } from '../providers/provider'
 
 export const providerStates = ['ok', 'failing', 'unknown'] as const
 

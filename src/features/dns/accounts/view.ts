@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
-import { target } from '../../core/audit'
-import { instant } from '../../core/clock'
-import type { Ctx } from '../../core/ctx'
-import type { DnsProviderView } from './provider-shapes'
-import type { dnsProviders } from './provider-tables'
-import { builtin } from './zone-shapes'
+import { workspaces } from '../../../access/tables'
+import { target } from '../../../core/audit'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import type { DnsProviderView } from './shapes'
+import type { dnsProviders } from './tables'
+import { builtin } from '../zone-shapes'
 
 export type ProviderRow = typeof dnsProviders.$inferSelect
 

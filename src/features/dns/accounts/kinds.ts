@@ -1,6 +1,6 @@
-import type { Page } from '../../core/shapes'
-import { providerKinds } from './providers'
-import type { DnsProviderKindView } from './provider-shapes'
+import type { Page } from '../../../core/shapes'
+import { providerKinds } from '../providers'
+import type { DnsProviderKindView } from './shapes'
 
 /** Every protocol by which zones are kept elsewhere, on one page. */
 export const listProviderKinds = (): Page<DnsProviderKindView> => ({

@@ -1,4 +1,4 @@
-import type { JobDraft } from '../../core/jobs/queue'
+import type { JobDraft } from '../../../core/jobs/queue'
 
 export const checkKind = 'dns.check-provider'
 

@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
-import type { Hub } from '../../core/hub'
-import { networkPolicy } from '../../core/net/egress'
-import { guardedFetch } from '../../core/net/guarded-fetch'
-import { egressOf } from '../../core/net/hub-egress'
-import { openProviderSettings, type SettingsRow } from './provider-settings'
-import { providerKindOf } from './providers'
-import { ProviderError, type DnsProvider, type Surroundings } from './providers/provider'
+import { workspaces } from '../../../access/tables'
+import type { Hub } from '../../../core/hub'
+import { networkPolicy } from '../../../core/net/egress'
+import { guardedFetch } from '../../../core/net/guarded-fetch'
+import { egressOf } from '../../../core/net/hub-egress'
+import { openProviderSettings, type SettingsRow } from './settings'
+import { providerKindOf } from '../providers'
+import { ProviderError, type DnsProvider, type Surroundings } from '../providers/provider'
 
 /**
  * A provider ready to be asked, whose every connection obeys the network policy of its workspace as it is now.

@@ -1,6 +1,6 @@
-import { limiterOf } from '../../access/limiter'
-import type { Ctx } from '../../core/ctx'
-import { tryAgain } from '../../core/problem'
+import { limiterOf } from '../../../access/limiter'
+import type { Ctx } from '../../../core/ctx'
+import { tryAgain } from '../../../core/problem'
 
 /**
  * Holds what callers make the hub ask other servers to a number a minute: it must not become a way to flood somebody.

@@ -1,8 +1,8 @@
-import type { Reader } from '../../core/db/transaction'
-import type { Hub } from '../../core/hub'
-import { openSettings, type Settings } from '../../core/sealed-settings'
-import type { Place } from '../../core/secrets'
-import type { dnsProviders } from './provider-tables'
+import type { Reader } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { openSettings, type Settings } from '../../../core/sealed-settings'
+import type { Place } from '../../../core/secrets'
+import type { dnsProviders } from './tables'
 
 /** The part of a provider that its settings are in. */
 export type SettingsRow = Pick<

@@ -1,9 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { editable, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../core/shapes'
-import { providerKinds } from './providers'
-import { providerFailures } from './providers/provider'
-import { providerStates } from './provider-tables'
-import { builtin } from './zone-shapes'
+import { editable, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { providerKinds } from '../providers'
+import { providerFailures } from '../providers/provider'
+import { providerStates } from './tables'
+import { builtin } from '../zone-shapes'
 
 const kinds = providerKinds.map(one => one.kind)
 const name = Line({ minLength: 1, maxLength: 100, description: 'Name, the only one of its kind in the workspace.' })
