@@ -15,6 +15,7 @@ import dnsSecondaries from './dns-secondaries.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
+import howChecksRun from './how-checks-run.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
@@ -54,6 +55,7 @@ export const pages: readonly Page[] = [
   page('heartbeats', heartbeats),
   page('conditions', conditions),
   page('monitors', monitors),
+  page('how-checks-run', howChecksRun),
   page('webhooks', webhooks),
   page('notices', notices),
   page('events', events),

@@ -1,11 +1,11 @@
 import { and, eq, inArray } from 'drizzle-orm'
+import type { Family, Found } from '../../../core/dns-client/addresses'
 import type { Reader } from '../../../core/db/transaction'
 import { labelsOf, nameOf } from '../../../core/dns/name'
 import { textOf } from '../../../core/dns/rdata'
 import { dnsRecords, dnsRrsets, dnsZones } from '../tables'
 import { absoluteOf, namesAbove, withinZone } from '../zone-names'
 import { isBelow } from '../zone-rows'
-import type { Family, Found } from './look-up'
 
 /** Where a name leads as far as the zones of a workspace know: addresses, or a name that others have to be asked for. */
 export type Followed = Way & ({ found: Record<Family, Found> } | { elsewhere: string; ttl: number })

@@ -1,0 +1,49 @@
+import type { CheckSpec, CheckType, Facts } from '../check'
+import { ConditionRefused } from '../conditions/refused'
+import { judgeOf, type Judgement } from '../conditions/judgement'
+import type { Streak } from '../streak'
+import { hiding } from './evidence'
+import type { Turn } from './schedule'
+
+/** A monitor under one configuration, as the engine runs it. */
+export class Checked implements Turn {
+  tick: number | null = null
+  dueAt = 0
+  begunAt = -Infinity
+  running = false
+  /** Another has taken its place, or it is checked no more: what its run finds is nobody's concern. */
+  gone = false
+  streak: Streak
+  /** Of those who asked for a run that has not begun yet. */
+  asked: string[] = []
+  readonly judge: (facts: Facts, clock: { now: number }) => Judgement
+  readonly hide: (text: string) => string
+
+  constructor(
+    public spec: CheckSpec,
+    readonly type: CheckType | undefined,
+  ) {
+    this.streak = { settled: spec.settled, streak: 0 }
+    this.judge = judgeFor(spec)
+    this.hide = hiding(spec.options, type)
+  }
+
+  get id(): string {
+    return this.spec.monitor
+  }
+
+  get intervalMs(): number {
+    return this.spec.interval_ms
+  }
+}
+
+/** A hub of a later version may know conditions that this engine does not. */
+function judgeFor(spec: CheckSpec): Checked['judge'] {
+  try {
+    return judgeOf(spec)
+  } catch (error) {
+    if (!(error instanceof ConditionRefused)) throw error
+    const message = `A condition cannot be read here: it ${error.message}`
+    return facts => ({ status: 'down', error: facts.error ?? { kind: 'unsupported', message }, conditions: [] })
+  }
+}
