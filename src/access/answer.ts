@@ -6,6 +6,7 @@ import type { Route } from './route'
 
 /**
  * A verb's result as the answer that is sent; headers of the route's own are added to `headers`.
+ * @param params those of the path that was asked, for the place of what was made below it
  * @param shown what is sent of the result, where that is not all: its ETag still has the version
  */
 export function answerOf(
@@ -13,6 +14,7 @@ export function answerOf(
   spec: Route,
   result: unknown,
   headers: Record<string, string>,
+  params: Readonly<Record<string, string>>,
   shown: unknown = result,
 ): StoredAnswer {
   Object.assign(headers, spec.headers?.(hub, result))
@@ -22,19 +24,22 @@ export function answerOf(
   return {
     status,
     body,
-    location: id && isMade(spec) ? `${spec.addsTo ?? spec.path}/${id}` : null,
+    location: id && isMade(spec) ? `${filled(spec.addsTo ?? spec.path, params)}/${id}` : null,
     etag: etagOf(spec, result, body),
   }
 }
+
+const filled = (path: string, params: Readonly<Record<string, string>>): string =>
+  path.replaceAll(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** Whether the answer names something new that can be read: what was made, or the action that was started. */
 export const isMade = (spec: Route): boolean =>
   (spec.status === 201 && !spec.nowhere) || (spec.status === 202 && spec.addsTo !== undefined)
 
 /** The answer as it is kept for replays: secrets are left out, or null where the shape always has the member. */
-export function keptAnswerOf(hub: Hub, spec: Route, result: unknown): StoredAnswer {
-  const { etag } = answerOf(hub, spec, result, {})
-  return { ...answerOf(hub, spec, withoutSecrets(spec, result), {}), etag }
+export function keptAnswerOf(hub: Hub, spec: Route, result: unknown, params: Readonly<Record<string, string>>): StoredAnswer {
+  const { etag } = answerOf(hub, spec, result, {}, params)
+  return { ...answerOf(hub, spec, withoutSecrets(spec, result), {}, params), etag }
 }
 
 /**

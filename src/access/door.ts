@@ -207,10 +207,10 @@ async function shapedAnswer(
   headers: Record<string, string>,
 ): Promise<StoredAnswer> {
   const result = await spec.run(ctx, asked)
-  if (spec.method !== 'GET') return answerOf(ctx.hub, spec, result, headers)
+  if (spec.method !== 'GET') return answerOf(ctx.hub, spec, result, headers, asked.params)
   const { fields, expand } = asked.query as { fields?: string[]; expand?: string[] }
   const whole = expand ? await withExpanded(ctx, spec.answer, spec.expands!, result, expand) : result
-  return answerOf(ctx.hub, spec, result, headers, withFields(spec.answer, whole, fields))
+  return answerOf(ctx.hub, spec, result, headers, asked.params, withFields(spec.answer, whole, fields))
 }
 
 const answerHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }

@@ -25,12 +25,12 @@ export async function runOnce(
     if (earlier.status >= 400) headers['Content-Type'] = 'application/problem+json; charset=utf-8'
     return earlier
   }
-  const run = { ...keys, answer: (result: unknown) => keptAnswerOf(hub, spec, result), stored: false }
+  const run = { ...keys, answer: (result: unknown) => keptAnswerOf(hub, spec, result, asked.params), stored: false }
   ctx.idempotency = run
   try {
     const result = await spec.run(ctx, asked)
     if (!run.stored) await keepAnswer(hub, keys, run.answer(result))
-    return answerOf(hub, spec, result, headers)
+    return answerOf(hub, spec, result, headers, asked.params)
   } catch (error) {
     if (run.stored) throw error
     if (!isDecided(error)) {

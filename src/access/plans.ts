@@ -10,8 +10,9 @@ import { limitNames } from './workspace-shapes'
 
 type PlanRow = Omit<typeof plans.$inferInsert, 'createdAt' | 'updatedAt' | 'version'>
 
-const retention = (log: number, audit: number | null, results: number) => ({
+const retention = (log: number, audit: number | null, results: number, incidents: number | null = null) => ({
   monitor_results_days: results,
+  incident_days: incidents,
   delivery_log_days: log,
   event_feed_days: log,
   audit_days: audit,
@@ -37,7 +38,7 @@ export const firstPlans: PlanRow[] = [
       concurrent_requests_per_token: 20,
       monitors: 20,
       monitor_interval_seconds: 60,
-      ...retention(7, 30, 7),
+      ...retention(7, 30, 7, 365),
     },
   },
   {
@@ -57,7 +58,7 @@ export const firstPlans: PlanRow[] = [
       concurrent_requests_per_token: 20,
       monitors: 1_000,
       monitor_interval_seconds: 10,
-      ...retention(30, 365, 30),
+      ...retention(30, 365, 30, 365),
     },
   },
   {

@@ -21,6 +21,7 @@ export type PlanLimits = {
   /** The shortest interval that a check may have, in seconds. */
   monitor_interval_seconds: number | null
   monitor_results_days: number | null
+  incident_days: number | null
 }
 
 export const plans = table('plans', {

@@ -23,6 +23,7 @@ export const limits = {
     'The shortest interval of a monitor, in seconds: the other limits are a most, this is a least.',
   ),
   monitor_results_days: Limit('Days the single results of checks are kept.'),
+  incident_days: Limit('Days resolved incidents are kept.'),
 }
 export type LimitName = keyof typeof limits
 export const limitNames = Object.keys(limits) as LimitName[]
@@ -62,6 +63,7 @@ export const Plan = Shape(
           monitors: 20,
           monitor_interval_seconds: 60,
           monitor_results_days: 7,
+          incident_days: 365,
         },
         version: 1,
         created_at: '2026-11-21T10:00:00.000Z',

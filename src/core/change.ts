@@ -49,6 +49,8 @@ export interface Changed<T> {
   reason?: string | null
   /** Everything was already as the caller asked: no version is gone up, and the log has nothing to tell. */
   unchanged?: boolean
+  /** Entries beside the change's own: what it brought about in other resources. */
+  audits?: AuditDraft[]
   events?: EventDraft[]
   jobs?: JobDraft[]
   notices?: NoticeDraft[]
@@ -85,7 +87,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   return changed.result
 }
 
-/** The audit entry of what a caller changed; none where nothing did. */
+/** The audit entries of what a caller changed; none where nothing did. */
 export const auditDrafts = (
   ctx: Pick<Ctx, 'workspaceId' | 'actor' | 'context'>,
   action: AuditAction,
@@ -104,6 +106,7 @@ export const auditDrafts = (
           after: done.after,
           reason: done.reason,
         },
+        ...(done.audits ?? []),
       ]
 
 /**

@@ -16,6 +16,7 @@ import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import howChecksRun from './how-checks-run.md' with { type: 'text' }
+import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
@@ -56,6 +57,7 @@ export const pages: readonly Page[] = [
   page('conditions', conditions),
   page('monitors', monitors),
   page('how-checks-run', howChecksRun),
+  page('incidents', incidents),
   page('webhooks', webhooks),
   page('notices', notices),
   page('events', events),

@@ -16,6 +16,7 @@ import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
+import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { noticeRoutes } from '../features/notices/routes'
@@ -40,6 +41,7 @@ export const apiAreas: readonly AnyElysia[] = [
   transferRoutes,
   heartbeatRoutes,
   monitorRoutes,
+  incidentRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

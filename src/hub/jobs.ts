@@ -9,6 +9,7 @@ import { applyAction } from '../features/dns/sync/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
+import { endAcknowledgementJob } from '../features/incidents/acknowledgement'
 import { deliverJob } from '../features/webhooks/deliver'
 import { followAliasesJob } from '../features/dns/aliases/follow'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
@@ -31,6 +32,7 @@ export const jobKinds: readonly JobKind[] = [
   clearZoneJob,
   checkProviderJob,
   notifyJob,
+  endAcknowledgementJob,
   actionJob(recoverAction),
   actionJob(applyAction),
   actionJob(rolloutAction),

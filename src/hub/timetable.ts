@@ -27,6 +27,7 @@ import { recorderOf } from '../features/monitors/series/recorder'
 import { pruneSeries, thinSeries } from '../features/monitors/series/retention'
 import { sealHours } from '../features/monitors/series/seal'
 import { pruneNotices } from '../features/notices/retention'
+import { pruneIncidents } from '../features/incidents/retention'
 import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
@@ -67,6 +68,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
+    { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub) },
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
     { name: 'prune-series', pattern: '0 */5 * * * *', run: () => pruneSeries(hub) },

@@ -3,46 +3,10 @@ import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { record } from '../../src/core/change'
 import { newId } from '../../src/core/ids'
-import {
-  addAffected,
-  incidentFact,
-  openIncident,
-  resolveIncident,
-  reopenWithinMs,
-  type Outage,
-} from '../../src/features/incidents/outages'
+import { addAffected, incidentFact, reopenWithinMs } from '../../src/features/incidents/outages'
 import { incidents, incidentSubjects, incidentUpdates } from '../../src/features/incidents/tables'
+import { endOutage as resolve, openOutage as open } from '../support/outages'
 import { world, type World } from '../support/world'
-
-function outageOf(w: World, id: string, more: Partial<Outage> = {}): Outage {
-  const now = w.clock.now()
-  return {
-    workspaceId: w.acme.workspaceId,
-    subject: { type: 'monitor', id, name: 'Shop', tags: ['shop'], target: 'https://shop.example.com/' },
-    kind: 'monitor.down',
-    severity: 'critical',
-    startedAt: now - 15_000,
-    confirmedAt: now,
-    cause: 'HTTP 503',
-    locations: ['local'],
-    evidence: { status: 503 },
-    channelIds: null,
-    link: null,
-    ...more,
-  }
-}
-
-const open = (w: World, id: string, more?: Partial<Outage>) =>
-  record(w.hub, async tx => {
-    const { incident, opened, reopened, ...drafts } = await openIncident(tx, w.hub, outageOf(w, id, more))
-    return { result: { incident, opened, reopened }, ...drafts }
-  })
-
-const resolve = (w: World, id: string, reason: 'recovered' | 'paused' | 'deleted' = 'recovered') =>
-  record(w.hub, async tx => {
-    const { incident, ...drafts } = await resolveIncident(tx, w.hub, { subject: id, at: w.clock.now(), reason })
-    return { result: incident, ...drafts }
-  })
 
 const timeline = async (w: World, incidentId: string) =>
   await w.hub.read

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { record } from '../../src/core/change'
+import { openIncident } from '../../src/features/incidents/outages'
+import { incidents } from '../../src/features/incidents/tables'
 import { world, type World } from '../support/world'
 
 async function made(w: World, input: object = {}) {
@@ -59,6 +62,12 @@ describe('monitors', () => {
     expect(await refused({ options: { rule: 'percent' } })).toEqual([422, '#/options/percent invalid'])
     expect(await refused({ options: { rule: 'most' } })).toEqual([422, '#/options/rule enum'])
     expect(await refused({ options: { nonsense: 1 } })).toEqual([422, '#/options/nonsense unknown_member'])
+    expect(await refused({ down_if: ['[STATUS] == 200'], keyword: 'ok' })).toEqual([422, '#/keyword condition'])
+    expect(await refused({ degraded_if: ['nonsense', '[STATUS] =='] })).toEqual([
+      422,
+      '#/degraded_if/0 condition',
+      '#/degraded_if/1 condition',
+    ])
     expect(await refused({ target: 'somewhere' })).toEqual([422, '#/target invalid'])
     expect(await refused({ depends_on: ['mon_none'] })).toEqual([422, '#/depends_on/0 unknown'])
     expect(await refused({ options: { members: ['mon_none'] } })).toEqual([422, '#/options/members/0 unknown'])
@@ -143,6 +152,50 @@ describe('monitors', () => {
     expect(await at('resume')).toMatchObject({ status: 'new', version: 4 })
     expect(await at('resume')).toMatchObject({ version: 4 })
     expect(await w.audited()).toEqual(['monitor.pause', 'monitor.reset', 'monitor.resume'])
+  })
+
+  test('what was failing has its incident resolved when it is paused, begun anew or deleted', async () => {
+    const w = await world()
+    const one = await made(w)
+    const fail = () =>
+      record(w.hub, async tx => {
+        const {
+          incident,
+          opened: _,
+          reopened: __,
+          ...drafts
+        } = await openIncident(tx, w.hub, {
+          workspaceId: w.acme.workspaceId,
+          subject: { type: 'monitor', id: one.id, name: one.name, tags: [] },
+          kind: 'monitor.down',
+          severity: 'critical',
+          startedAt: w.clock.now(),
+          confirmedAt: w.clock.now(),
+          cause: 'HTTP 503',
+          locations: ['local'],
+          evidence: null,
+          channelIds: null,
+          link: null,
+        })
+        return { result: incident.id, ...drafts }
+      })
+    const ended = async () => (await w.hub.read.select().from(incidents).orderBy(incidents.id)).map(row => row.resolution)
+    for (const [verb, resolution] of [
+      ['reset', 'reset'],
+      ['pause', 'paused'],
+    ]) {
+      await fail()
+      await w.audited()
+      await w.acme.call('POST', `/v1/monitors/${one.id}/${verb}`)
+      expect((await ended()).at(-1)).toBe(resolution as never)
+      expect((await w.audited()).sort()).toEqual(['incident.resolve', `monitor.${verb}`])
+      w.clock.advance(3_600_000)
+    }
+    await fail()
+    await w.audited()
+    expect((await w.acme.call('DELETE', `/v1/monitors/${one.id}`)).status).toBe(204)
+    expect((await ended()).at(-1)).toBe('deleted')
+    expect((await w.audited()).sort()).toEqual(['incident.resolve', 'monitor.delete'])
   })
 
   test('a copy has everything but the key', async () => {

@@ -35,8 +35,8 @@ export interface Outage {
   link: string | null
 }
 
-/** Why an outage is over: it is well again, or nobody looks any more. */
-export type Resolution = 'recovered' | 'paused' | 'deleted'
+/** Why an outage is over: it is well again, nobody looks any more, or what was found is forgotten. */
+export type Resolution = 'recovered' | 'paused' | 'deleted' | 'reset'
 
 /** What a step leaves for its door to report. */
 export interface Drafts {

@@ -84,6 +84,7 @@ const resolvedTexts: Record<Resolution, string> = {
   recovered: 'Recovered',
   paused: 'Paused',
   deleted: 'Deleted',
+  reset: 'Begun anew',
 }
 
 /**

@@ -5,7 +5,7 @@ import { severities } from '../../core/notices'
 
 export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'manual'] as const
 export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const
-export const resolutions = ['recovered', 'paused', 'deleted', 'closed'] as const
+export const resolutions = ['recovered', 'paused', 'deleted', 'reset', 'closed'] as const
 export const subjectTypes = ['monitor', 'heartbeat'] as const
 export const updateKinds = [
   'opened',

@@ -1,6 +1,8 @@
 import type { Ctx } from '../../core/ctx'
 import { numbered } from '../../core/numbered'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
+import { conditionsRead, withExpectation } from './conditions'
+import type { MonitorType } from './monitor-types'
 import type { MonitorInput, MonitorPatch } from './shapes'
 import type { MonitorRow } from './view'
 
@@ -16,6 +18,8 @@ export type Definition = Pick<
   | 'recover'
   | 'recoverySeconds'
   | 'quorum'
+  | 'downIf'
+  | 'degradedIf'
   | 'degradedMs'
   | 'locations'
   | 'tags'
@@ -29,9 +33,9 @@ type Given = Omit<MonitorInput, 'type' | 'target' | 'name' | 'options'> | Omit<M
 /**
  * The definition of a monitor after an input or a merge patch: what is absent stays or is as in a new one, null is as in a new one.
  * @param kept of the monitor that is edited; null for a new one
- * @throws Problem 422 at each member that does not go with another, 403 `plan_limit_reached` for too short an interval
+ * @throws Problem 422 at each condition that cannot be read and each member that does not go with another, 403 `plan_limit_reached` for too short an interval
  */
-export function defined(ctx: Ctx, given: Given, kept: Definition | null): Definition {
+export function defined(ctx: Ctx, type: MonitorType, given: Given, kept: Definition | null): Definition {
   const of = <T>(asked: T | null | undefined, now: T | undefined, fresh: T): T =>
     asked === undefined ? (now === undefined ? fresh : now) : (asked ?? fresh)
   const least = ctx.limits.monitor_interval_seconds ?? 0
@@ -47,6 +51,9 @@ export function defined(ctx: Ctx, given: Given, kept: Definition | null): Defini
     recover: of(given.recover, kept?.recover, 2),
     recoverySeconds: of(given.recovery_seconds, kept?.recoverySeconds, locations.length > 1 ? 60 : 0),
     quorum: of(given.quorum, kept?.quorum, 'majority'),
+    downIf: downIfOf(type, given, kept),
+    degradedIf:
+      given.degraded_if === undefined ? (kept?.degradedIf ?? []) : conditionsRead(type, 'degraded_if', given.degraded_if ?? []),
     degradedMs: of(given.degraded_ms, kept?.degradedMs, null),
     locations,
     tags: of(given.tags, kept?.tags, []),
@@ -57,6 +64,11 @@ export function defined(ctx: Ctx, given: Given, kept: Definition | null): Defini
   refuseContradiction(definition)
   if (definition.intervalSeconds !== kept?.intervalSeconds) refuseTooOften(ctx, definition.intervalSeconds, least)
   return definition
+}
+
+function downIfOf(type: MonitorType, given: Given, kept: Definition | null): string[] {
+  if ('keyword' in given || 'json_query' in given) return withExpectation(type, given.down_if ?? [], given)
+  return given.down_if === undefined ? (kept?.downIf ?? []) : conditionsRead(type, 'down_if', given.down_if ?? [])
 }
 
 function refuseContradiction(one: Definition): void {

@@ -5,6 +5,8 @@ import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
+import { noDrafts, type Resolution } from '../incidents/outage'
+import { resolveIncident } from '../incidents/outages'
 import { monitorTypeOf } from './monitor-types'
 import { asNew, insertMonitor, monitorHeld, monitorOf } from './monitors'
 import { openOptions, optionSecrets } from './options'
@@ -16,13 +18,15 @@ import { monitorTarget, monitorView, type MonitorRow } from './view'
 /** Stops checking. Pausing what is paused changes nothing. @throws Problem 404, 412 */
 export const pauseMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
   turned(ctx, 'monitor.pause', id, row =>
-    row.paused ? null : { ...asNew(ctx.hub.clock.now()), paused: true, status: 'paused', reason: `Paused by ${whoOf(ctx)}.` },
+    row.paused
+      ? null
+      : { ...asNew(ctx.hub.clock.now()), paused: true, status: 'paused', ends: 'paused', reason: `Paused by ${whoOf(ctx)}.` },
   )
 
 /** Checks again, at once and as if it were new. Resuming what is not paused changes nothing. @throws Problem 404, 412 */
 export const resumeMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
   turned(ctx, 'monitor.resume', id, row =>
-    row.paused ? { ...asNew(ctx.hub.clock.now()), paused: false, reason: `Resumed by ${whoOf(ctx)}.` } : null,
+    row.paused ? { ...asNew(ctx.hub.clock.now()), paused: false, ends: null, reason: `Resumed by ${whoOf(ctx)}.` } : null,
   )
 
 /**
@@ -32,7 +36,13 @@ export const resumeMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
 export const resetMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
   turned(ctx, 'monitor.reset', id, row => {
     const fresh = asNew(ctx.hub.clock.now())
-    return { ...fresh, status: row.paused ? 'paused' : 'new', paused: row.paused, reason: `Begun anew by ${whoOf(ctx)}.` }
+    return {
+      ...fresh,
+      status: row.paused ? 'paused' : 'new',
+      paused: row.paused,
+      ends: 'reset',
+      reason: `Begun anew by ${whoOf(ctx)}.`,
+    }
   })
 
 /**
@@ -58,7 +68,11 @@ export async function cloneMonitor(ctx: Ctx, id: string, input: { name?: string 
   })
 }
 
-type Turn = Pick<MonitorRow, 'paused' | 'status' | 'statusSince' | 'state'> & { reason: string }
+type Turn = Pick<MonitorRow, 'paused' | 'status' | 'statusSince' | 'state'> & {
+  reason: string
+  /** Why its incident is over; null where it cannot have one. */
+  ends: Resolution | null
+}
 
 /** @param turn what becomes of it; null for nothing */
 async function turned(ctx: Ctx, action: AuditAction, id: string, turn: (row: MonitorRow) => Turn | null): Promise<MonitorView> {
@@ -67,7 +81,7 @@ async function turned(ctx: Ctx, action: AuditAction, id: string, turn: (row: Mon
     requireMatch(ctx, row)
     const after = turn(row)
     if (after === null) return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
-    const { reason, ...columns } = after
+    const { reason, ends, ...columns } = after
     if (columns.status === row.status) columns.statusSince = row.statusSince
     const [changed] = await tx
       .update(monitors)
@@ -75,8 +89,18 @@ async function turned(ctx: Ctx, action: AuditAction, id: string, turn: (row: Mon
       .where(eq(monitors.id, id))
       .returning()
     await writeTransition(tx, row, changed!, reason)
+    const { incident: _, ...ended } = ends
+      ? await resolveIncident(tx, ctx.hub, { subject: id, at: ctx.hub.clock.now(), reason: ends, text: reason })
+      : { incident: null, ...noDrafts() }
     const view = monitorView(ctx.hub, changed!)
-    return { result: view, target: monitorTarget(row), before: monitorView(ctx.hub, row), after: view, wakes: [monitoringTopic] }
+    return {
+      result: view,
+      target: monitorTarget(row),
+      before: monitorView(ctx.hub, row),
+      after: view,
+      ...ended,
+      wakes: [...ended.wakes, monitoringTopic],
+    }
   })
 }
 
@@ -106,6 +130,8 @@ function definitionOf(row: MonitorRow) {
     recover: row.recover,
     recoverySeconds: row.recoverySeconds,
     quorum: row.quorum,
+    downIf: row.downIf,
+    degradedIf: row.degradedIf,
     degradedMs: row.degradedMs,
     locations: row.locations,
     tags: row.tags,

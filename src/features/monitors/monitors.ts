@@ -10,6 +10,7 @@ import { requireMatch } from '../../core/if-match'
 import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
 import type { Settings } from '../../core/sealed-settings'
+import { resolveIncident } from '../incidents/outages'
 import { countMonitors } from './count'
 import { defined, type Definition } from './definition'
 import { shareOf } from './live/shares'
@@ -50,7 +51,7 @@ export const getMonitor = async (ctx: Ctx, id: string): Promise<MonitorView> =>
 export async function createMonitor(ctx: Ctx, input: MonitorInput): Promise<MonitorView> {
   const { type: typeName, target, name } = understood(input)
   const type = monitorTypeOf(typeName)
-  const definition = defined(ctx, input, null)
+  const definition = defined(ctx, type, input, null)
   const asked = checkedOptions(type, target, input.options ?? {})
   return await change(ctx, 'monitor.create', async tx => {
     const row = await insertMonitor(tx, ctx, { type, name, definition, asked })
@@ -89,8 +90,6 @@ export async function insertMonitor(
       ...definition,
       ...(await optionColumns(tx, ctx.hub, own, type, asked.options)),
       channelIds: null,
-      downIf: [],
-      degradedIf: [],
       paused: false,
       ...asNew(now),
       stateVersion: 1,
@@ -120,7 +119,7 @@ export async function changedTo(tx: Tx, ctx: Ctx, row: MonitorRow, patch: Monito
   const type = monitorTypeOf(row.type)
   const kept = { target: row.target, options: await openOptions(ctx.hub, row, tx) }
   const asked = editedOptions(type, kept, patch)
-  const definition = defined(ctx, patch, row)
+  const definition = defined(ctx, type, patch, row)
   const name = patch.name === null ? understood({ type: row.type, target: asked.target }).name : (patch.name ?? row.name)
   const sameOptions = isDeepStrictEqual(asked.options, kept.options)
   const columns = { name, target: asked.target, ...definition }
@@ -153,7 +152,7 @@ export async function changedTo(tx: Tx, ctx: Ctx, row: MonitorRow, patch: Monito
   }
 }
 
-/** Removes a monitor with its history. Groups and monitors that name it name it no more. @throws Problem 404, 412 */
+/** Removes a monitor with its history; its incident is resolved. Groups and monitors that name it name it no more. @throws Problem 404, 412 */
 export async function deleteMonitor(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'monitor.delete', async tx => {
     const row = await monitorHeld(tx, ctx, id)
@@ -165,13 +164,19 @@ export async function deleteMonitor(ctx: Ctx, id: string): Promise<void> {
 /** What the removal of a monitor takes with it, as a step of the change that removes it. */
 export async function removed(tx: Tx, ctx: Ctx, row: MonitorRow) {
   const touched = await leaveRelations(tx, ctx, row.id)
+  const { incident: _, ...ended } = await resolveIncident(tx, ctx.hub, {
+    subject: row.id,
+    at: ctx.hub.clock.now(),
+    reason: 'deleted',
+  })
   await tx.delete(monitors).where(eq(monitors.id, row.id))
   return {
     result: undefined,
     target: [row, ...touched].map(monitorTarget),
     before: monitorView(ctx.hub, row),
-    jobs: [forgetSeries(row.number)],
-    wakes: [monitoringTopic],
+    ...ended,
+    jobs: [...ended.jobs, forgetSeries(row.number)],
+    wakes: [...ended.wakes, monitoringTopic],
   }
 }
 

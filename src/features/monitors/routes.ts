@@ -80,7 +80,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     action: 'monitor.delete',
     operationId: 'deleteMonitor',
     summary: 'Delete a monitor',
-    description: 'Removes a monitor with its history. Groups and monitors that name it name it no more.',
+    description:
+      'Removes a monitor with its history, and resolves its incident. Groups and monitors that name it name it no more.',
     status: 204,
     run: (ctx, { params }) => deleteMonitor(ctx, params.id!),
   }),
@@ -91,7 +92,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     action: 'monitor.pause',
     operationId: 'pauseMonitor',
     summary: 'Pause a monitor',
-    description: 'Stops checking it. The time counts neither as up nor as down.',
+    description: 'Stops checking it, and resolves its incident. The time counts neither as up nor as down.',
     answer: Monitor,
     run: (ctx, { params }) => pauseMonitor(ctx, params.id!),
   }),
@@ -113,7 +114,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     action: 'monitor.reset',
     operationId: 'resetMonitor',
     summary: 'Begin a monitor anew',
-    description: 'Forgets how it stood, as if it were new: streaks, flapping, alerts that are held back. Its history stays.',
+    description:
+      'Forgets how it stood, as if it were new: streaks, flapping, alerts that are held back. Its incident is resolved; its history stays.',
     answer: Monitor,
     run: (ctx, { params }) => resetMonitor(ctx, params.id!),
   }),

@@ -1,6 +1,8 @@
 import type { Static, TNull, TOptional, TSchema, TUnion } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { checkErrorKinds, checkTypeNames } from '../../checks/check'
+import { longestCondition } from '../../checks/conditions/condition'
+import { ConditionForm } from '../../checks/conditions/form'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
 import { monitorStatuses, monitorTypes } from './tables'
 
@@ -10,6 +12,8 @@ export const mostTimeoutSeconds = 60
 /** Monitors that one may depend on, and that a group may have. */
 export const mostParents = 20
 export const mostMembers = 500
+/** Conditions of a level. */
+export const mostConditions = 20
 
 const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
 
@@ -57,6 +61,15 @@ const quorum = Type.Union(
   [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
   { description: 'How many locations must find it down: more than half of those that answer lately, one, all, or a number.' },
 )
+const Conditions = (description: string) =>
+  Type.Array(Type.String({ maxLength: longestCondition }), { maxItems: mostConditions, description })
+const GivenConditions = (description: string) =>
+  Type.Array(Type.Union([Type.String({ minLength: 1, maxLength: longestCondition }), ConditionForm]), {
+    maxItems: mostConditions,
+    description,
+  })
+const downIf = 'Conditions any of which makes it down.'
+const degradedIf = 'Conditions any of which makes it degraded, which still counts as up.'
 const degraded_ms = Nullable(Type.Integer({ minimum: 1, maximum: mostTimeoutSeconds * 1000 }), {
   description: 'A slower answer makes it degraded; null for none.',
 })
@@ -120,6 +133,8 @@ const example = {
   recover: 2,
   recovery_seconds: 0,
   quorum: 'majority',
+  down_if: ['not [BODY] == pat(*Welcome*)'],
+  degraded_if: ['[CERTIFICATE_EXPIRATION] < 14d'],
   degraded_ms: 800,
   locations: ['local'],
   tags: ['prod'],
@@ -156,6 +171,8 @@ export const Monitor = Shape(
     recover,
     recovery_seconds,
     quorum,
+    down_if: Conditions(downIf),
+    degraded_if: Conditions(degradedIf),
     degraded_ms,
     locations,
     tags: Tags,
@@ -185,6 +202,8 @@ const members = {
   recover,
   recovery_seconds,
   quorum,
+  down_if: GivenConditions(downIf),
+  degraded_if: GivenConditions(degradedIf),
   locations,
   tags: Tags,
   depends_on,
@@ -201,6 +220,22 @@ export const MonitorInput = Shape(
     target: Type.Optional(target),
     ...optional(members),
     ...mayBeNull,
+    keyword: Type.Optional(
+      Line({ minLength: 1, maxLength: 200, description: 'A text that the answer must hold; becomes one of `down_if`.' }),
+    ),
+    invert_keyword: Type.Optional(Type.Boolean({ description: 'With `keyword`: the answer must not hold it.' })),
+    json_query: Type.Optional(
+      Shape(
+        {
+          path: Type.String({ minLength: 1, maxLength: 300, description: 'Where in the answer, as RFC 9535 writes it.' }),
+          op: Words(['==', '!=', '<', '<=', '>', '>=', 'contains'], { description: 'How it is compared.' }),
+          expected: Type.Union([Type.String({ maxLength: 300 }), Type.Number(), Type.Boolean()], {
+            description: 'What it must be.',
+          }),
+        },
+        { description: 'What the answer, which is JSON, must have; becomes one of `down_if`.' },
+      ),
+    ),
   },
   {
     $id: 'MonitorInput',

@@ -26,6 +26,8 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
     recover: row.recover,
     recovery_seconds: row.recoverySeconds,
     quorum: row.quorum,
+    down_if: row.downIf,
+    degraded_if: row.degradedIf,
     degraded_ms: row.degradedMs,
     locations: row.locations,
     tags: row.tags,

@@ -1,0 +1,106 @@
+import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { instant } from '../../core/clock'
+import type { Reader } from '../../core/db/transaction'
+import { durationOf } from './fact'
+import type { IncidentRow } from './outage'
+import type { IncidentUpdateView, IncidentView } from './shapes'
+import { incidentSubjects, incidentUpdates } from './tables'
+import type { UpdateRow } from './timeline'
+
+const mostTold = 50
+
+type SubjectRow = typeof incidentSubjects.$inferSelect
+
+/** Incidents as the API shows them, with what they are about and the end of their timelines. */
+export async function incidentViews(read: Reader, rows: readonly IncidentRow[], now: number): Promise<IncidentView[]> {
+  const ids = rows.map(row => row.id)
+  if (ids.length === 0) return []
+  const subjects = Map.groupBy(
+    await read
+      .select()
+      .from(incidentSubjects)
+      .where(inArray(incidentSubjects.incidentId, ids))
+      .orderBy(asc(incidentSubjects.at), asc(incidentSubjects.subjectId)),
+    one => one.incidentId,
+  )
+  const updates = Map.groupBy(await lastUpdates(read, ids), one => one.incidentId)
+  return rows.map(row => incidentView(row, subjects.get(row.id) ?? [], updates.get(row.id) ?? [], now))
+}
+
+/** One incident as the API shows it. */
+export const viewOf = async (read: Reader, row: IncidentRow, now: number): Promise<IncidentView> =>
+  (await incidentViews(read, [row], now))[0]!
+
+/** An entry of the timeline as the API shows it. */
+export const updateView = (row: UpdateRow): IncidentUpdateView => ({
+  id: row.id,
+  at: instant(row.at),
+  kind: row.kind,
+  actor: row.actor,
+  text: row.text,
+  details: row.details,
+  edited_at: instant(row.editedAt),
+})
+
+/** What people change of an incident, as the audit log shows it. */
+export const edited = (row: IncidentRow) => ({
+  title: row.title,
+  status: row.status,
+  severity: row.severity,
+  acknowledged_by: row.acknowledgedBy,
+  acknowledgement_expires_at: instant(row.acknowledgedUntil),
+  assignee_id: row.assigneeId,
+  notes: row.notes,
+})
+
+async function lastUpdates(read: Reader, ids: string[]): Promise<UpdateRow[]> {
+  const ranked = read
+    .select({
+      id: incidentUpdates.id,
+      place: sql<number>`row_number() over (partition by ${incidentUpdates.incidentId} order by ${incidentUpdates.id} desc)`.as(
+        'place',
+      ),
+    })
+    .from(incidentUpdates)
+    .where(inArray(incidentUpdates.incidentId, ids))
+    .as('ranked')
+  const found = await read
+    .select({ update: incidentUpdates })
+    .from(ranked)
+    .innerJoin(incidentUpdates, eq(incidentUpdates.id, ranked.id))
+    .where(lte(ranked.place, mostTold))
+    .orderBy(asc(incidentUpdates.id))
+  return found.map(one => one.update)
+}
+
+const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateRow[], now: number): IncidentView => ({
+  id: row.id,
+  kind: row.kind,
+  title: row.title,
+  status: row.status,
+  severity: row.severity,
+  cause: row.cause,
+  monitors: concerned(subjects, 'monitor'),
+  heartbeats: concerned(subjects, 'heartbeat'),
+  locations: row.locations,
+  started_at: instant(row.startedAt),
+  confirmed_at: instant(row.confirmedAt),
+  acknowledged_at: instant(row.acknowledgedAt),
+  acknowledged_by: row.acknowledgedBy,
+  acknowledgement_expires_at: instant(row.acknowledgedUntil),
+  resolved_at: instant(row.resolvedAt),
+  resolution: row.resolution,
+  duration_seconds: Math.floor(durationOf(row, now) / 1000),
+  assignee_id: row.assigneeId,
+  notes: row.notes,
+  evidence: row.evidence,
+  postmortem:
+    row.postmortem === null || row.postmortemAt === null ? null : { body: row.postmortem, updated_at: instant(row.postmortemAt) },
+  timeline: updates.map(updateView),
+  version: row.version,
+  created_at: instant(row.createdAt),
+  updated_at: instant(row.updatedAt),
+})
+
+const concerned = (subjects: SubjectRow[], type: SubjectRow['type']) =>
+  subjects.filter(one => one.type === type).map(({ subjectId, name, role }) => ({ id: subjectId, name, role }))

@@ -1,0 +1,327 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { newId } from '../../src/core/ids'
+import { pruneIncidents } from '../../src/features/incidents/retention'
+import { endOutage, openOutage } from '../support/outages'
+import { callerWith, world, type World } from '../support/world'
+
+const at = (id: string, rest = '') => `/v1/incidents/${id}${rest}`
+
+async function down(w: World, more?: Parameters<typeof openOutage>[2]) {
+  const subject = newId('mon')
+  const { incident } = await openOutage(w, subject, more)
+  await w.audited()
+  return { subject, id: incident.id }
+}
+
+const get = async (w: World, id: string) => (await w.acme.call('GET', at(id))).body
+const told = (incident: any) => incident.timeline.map((one: any) => `${one.kind}: ${one.text}`)
+
+describe('an incident', () => {
+  test('tells what failed, since when, and what was seen', async () => {
+    const w = await world()
+    const { subject, id } = await down(w)
+    w.clock.advance(5_000)
+    const read = await w.readOnly.call('GET', at(id))
+    expect(read.body).toMatchObject({
+      id,
+      kind: 'monitor.down',
+      title: 'Shop is down',
+      status: 'open',
+      severity: 'critical',
+      cause: 'HTTP 503',
+      monitors: [{ id: subject, name: 'Shop', role: 'cause' }],
+      heartbeats: [],
+      locations: ['local'],
+      started_at: new Date(w.clock.now() - 20_000).toISOString(),
+      confirmed_at: new Date(w.clock.now() - 5_000).toISOString(),
+      acknowledged_at: null,
+      acknowledged_by: null,
+      resolved_at: null,
+      resolution: null,
+      duration_seconds: 20,
+      evidence: { status: 503 },
+      postmortem: null,
+      version: 1,
+    })
+    expect(told(read.body)).toEqual(['opened: HTTP 503'])
+    expect((await w.rival.call('GET', at(id))).status).toBe(404)
+    await endOutage(w, subject)
+    expect(await get(w, id)).toMatchObject({ status: 'resolved', resolution: 'recovered', duration_seconds: 20 })
+  })
+
+  test('is acknowledged, which ends by itself, by hand and with the incident', async () => {
+    const w = await world()
+    const { id } = await down(w)
+    const taken = await w.acme.call('POST', at(id, '/acknowledge'), { note: 'Looking into it.' })
+    expect(taken.body).toMatchObject({
+      status: 'acknowledged',
+      acknowledged_at: new Date(w.clock.now()).toISOString(),
+      acknowledged_by: { type: 'token', name: 'full token' },
+      acknowledgement_expires_at: new Date(w.clock.now() + 4 * 3600_000).toISOString(),
+    })
+    expect(await w.happened()).toEqual(['monitor.acknowledged'])
+    const [event] = (await w.acme.call('GET', '/v1/events')).body.data
+    expect(event.data).toMatchObject({ note: 'Looking into it.', incident: { id, status: 'acknowledged' }, monitor: null })
+    // Taken over: its time begins anew.
+    await w.pass(3 * 3600_000)
+    await w.acme.call('POST', at(id, '/acknowledge'), {})
+    await w.pass(2 * 3600_000)
+    expect((await get(w, id)).status).toBe('acknowledged')
+    await w.pass(2 * 3600_000)
+    expect(await get(w, id)).toMatchObject({ status: 'open', acknowledged_by: null, acknowledgement_expires_at: null })
+    await w.acme.call('POST', at(id, '/acknowledge'), { expires_in_seconds: null })
+    await w.pass(100 * 86_400_000)
+    expect((await get(w, id)).status).toBe('acknowledged')
+    expect((await w.acme.call('POST', at(id, '/unacknowledge'), { note: 'Off duty.' })).body.status).toBe('open')
+    const { version } = await get(w, id)
+    expect((await w.acme.call('POST', at(id, '/unacknowledge'))).body.version).toBe(version)
+    expect(told(await get(w, id))).toEqual([
+      'opened: HTTP 503',
+      'acknowledged: Looking into it.',
+      'acknowledged: Acknowledged for 4 h.',
+      'acknowledgement_expired: The acknowledgement by full token ended.',
+      'acknowledged: Acknowledged.',
+      'unacknowledged: Off duty.',
+    ])
+    expect(await w.audited()).toEqual([
+      'incident.acknowledge',
+      'incident.acknowledge',
+      'incident.unacknowledge',
+      'incident.acknowledge',
+      'incident.unacknowledge',
+    ])
+    await w.acme.call('POST', at(id, '/resolve'))
+    expect((await w.acme.call('POST', at(id, '/acknowledge'), {})).status).toBe(409)
+    expect((await w.acme.call('POST', at(id, '/unacknowledge'))).status).toBe(409)
+  })
+
+  test('that somebody closed stays closed until its subject was well, or gets worse', async () => {
+    const w = await world()
+    const { subject, id } = await down(w)
+    expect((await w.acme.call('POST', at(id, '/resolve'), { note: 'Known.' })).body).toMatchObject({
+      status: 'resolved',
+      resolution: 'closed',
+    })
+    expect(await openOutage(w, subject)).toMatchObject({ opened: false, reopened: false, incident: { id, status: 'resolved' } })
+    await endOutage(w, subject)
+    w.clock.advance(20 * 60_000)
+    const next = await openOutage(w, subject)
+    expect(next.opened).toBe(true)
+
+    const slow = await down(w, { kind: 'monitor.degraded', severity: 'warning' })
+    await w.acme.call('POST', at(slow.id, '/resolve'))
+    expect((await openOutage(w, slow.subject, { kind: 'monitor.degraded' })).opened).toBe(false)
+    expect((await openOutage(w, slow.subject)).opened).toBe(true)
+  })
+
+  test('is reopened by hand, unless what it is about has a later one', async () => {
+    const w = await world()
+    const { subject, id } = await down(w)
+    await endOutage(w, subject)
+    w.clock.advance(600_000)
+    const again = await w.acme.call('POST', at(id, '/reopen'), { note: 'Not yet.' })
+    expect(again.body).toMatchObject({ status: 'open', resolved_at: null, resolution: null, duration_seconds: 15 })
+    expect((await openOutage(w, subject)).incident.id).toBe(id)
+    await endOutage(w, subject)
+    w.clock.advance(20 * 60_000)
+    await openOutage(w, subject)
+    expect((await w.acme.call('POST', at(id, '/reopen'))).status).toBe(409)
+  })
+
+  test('is edited, and its timeline says which members', async () => {
+    const w = await world()
+    const { id } = await down(w)
+    const patch = { severity: 'warning', title: 'Shop is down', notes: 'Only the old one.' }
+    expect((await w.acme.call('PATCH', at(id), patch)).body).toMatchObject({ ...patch, version: 2 })
+    expect((await w.acme.call('PATCH', at(id), patch)).body.version).toBe(2)
+    expect((await w.acme.call('PATCH', at(id), { notes: null }, { 'if-match': '"1"' })).status).toBe(412)
+    expect(told(await get(w, id))).toEqual(['opened: HTTP 503', 'edited: Severity, notes changed.'])
+    expect(await w.audited()).toEqual(['incident.update'])
+    const stranger = await w.acme.call('PATCH', at(id), { assignee_id: newId('usr') })
+    expect([stranger.status, stranger.body.errors[0].pointer]).toEqual([422, '#/assignee_id'])
+  })
+
+  test('takes notes, which can be edited, and a post-mortem', async () => {
+    const w = await world()
+    const { id } = await down(w)
+    const note = await w.acme.call('POST', at(id, '/updates'), { text: 'Restarted it.' })
+    expect(note.status).toBe(201)
+    expect(note.headers.get('location')).toBe(at(id, `/updates/${note.body.id}`))
+    w.clock.advance(1000)
+    const path = at(id, `/updates/${note.body.id}`)
+    expect((await w.acme.call('PATCH', path, { text: 'Restarted both.' })).body).toMatchObject({
+      text: 'Restarted both.',
+      edited_at: new Date(w.clock.now()).toISOString(),
+    })
+    expect((await w.acme.call('GET', path)).body.text).toBe('Restarted both.')
+    const [first] = (await get(w, id)).timeline
+    expect((await w.acme.call('PATCH', at(id, `/updates/${first.id}`), { text: 'no' })).status).toBe(409)
+    expect((await w.acme.call('PUT', at(id, '/postmortem'), { body: '# Why\n' })).body.postmortem.body).toBe('# Why\n')
+    expect((await w.acme.call('DELETE', at(id, '/postmortem'))).status).toBe(204)
+    expect((await get(w, id)).postmortem).toBeNull()
+    expect(await w.audited()).toEqual([
+      'incident.note.create',
+      'incident.note.update',
+      'incident.postmortem.update',
+      'incident.postmortem.delete',
+    ])
+  })
+
+  test('has a timeline that is read page by page, of which it shows the end itself', async () => {
+    const w = await world()
+    const { id } = await down(w)
+    for (let n = 1; n <= 60; n++) await w.acme.call('POST', at(id, '/updates'), { text: `note ${n}` })
+    const shown = await get(w, id)
+    expect(shown.timeline.map((one: any) => one.text)).toEqual(Array.from({ length: 50 }, (_, n) => `note ${n + 11}`))
+    const first = await w.acme.call('GET', at(id, '/timeline?limit=40'))
+    const cursor = first.body.pagination.next_cursor
+    const second = await w.acme.call('GET', at(id, `/timeline?limit=40&cursor=${cursor}`))
+    expect(first.body.data[0].text).toBe('HTTP 503')
+    expect(second.body.data.at(-1).text).toBe('note 60')
+    expect(first.body.data.length + second.body.data.length).toBe(61)
+    expect((await w.acme.call('GET', at(id, '/timeline?kind=opened'))).body.data).toHaveLength(1)
+  })
+})
+
+test('people open incidents by hand, about monitors and heartbeats of their own', async () => {
+  const w = await world()
+  const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
+  const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule })).body
+  const foreign = (await w.rival.call('POST', '/v1/heartbeats', { name: 'theirs', schedule })).body
+  await w.audited()
+  const made = await w.acme.call('POST', '/v1/incidents', { title: 'Payments fail', affected: [beat.id] })
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({
+    kind: 'manual',
+    severity: 'warning',
+    cause: 'Payments fail',
+    heartbeats: [{ id: beat.id, name: 'backup', role: 'affected' }],
+    evidence: null,
+    timeline: [{ kind: 'opened', actor: { type: 'token' } }],
+  })
+  expect(await w.audited()).toEqual(['incident.create'])
+  const wrong = async (input: object) => {
+    const { status, body } = await w.acme.call('POST', '/v1/incidents', { title: 'x', ...input })
+    return [status, body.errors[0].pointer]
+  }
+  expect(await wrong({ affected: [beat.id, foreign.id] })).toEqual([422, '#/affected/1'])
+  expect(await wrong({ started_at: new Date(w.clock.now() + 1).toISOString() })).toEqual([422, '#/started_at'])
+  expect(await wrong({ title: ' ' })).toEqual([422, '#/title'])
+  expect((await w.acme.call('POST', at(made.body.id, '/resolve'))).body.status).toBe('resolved')
+  expect((await w.acme.call('POST', at(made.body.id, '/reopen'))).body.status).toBe('open')
+})
+
+test('incidents are found by status, severity, subject, tag, time and text', async () => {
+  const w = await world()
+  const began = w.clock.now()
+  const shop = await down(w)
+  await w.pass(60_000)
+  await endOutage(w, shop.subject)
+  await w.pass(3600_000)
+  const cart = await down(w, {
+    subject: { type: 'monitor', id: newId('mon'), name: 'Cart 100%', tags: ['a_b'] },
+    severity: 'warning',
+    kind: 'monitor.degraded',
+    cause: '2.1 s',
+  })
+  const found = async (query: string) => (await w.acme.call('GET', `/v1/incidents?${query}`)).body.data.map((one: any) => one.id)
+  expect(await found('')).toEqual([cart.id, shop.id])
+  expect(await found('sort=started_at')).toEqual([shop.id, cart.id])
+  expect(await found('status=open,acknowledged')).toEqual([cart.id])
+  expect(await found('severity=critical')).toEqual([shop.id])
+  expect(await found('kind=monitor.degraded')).toEqual([cart.id])
+  expect(await found(`monitor=${shop.subject}`)).toEqual([shop.id])
+  expect(await found(`heartbeat=${shop.subject}x`)).toEqual([])
+  expect(await found('tag=shop')).toEqual([shop.id])
+  expect(await found('tag=axb')).toEqual([])
+  expect(await found('q=100%25')).toEqual([cart.id])
+  expect(await found('q=http 5')).toEqual([shop.id])
+  const time = (ms: number) => new Date(ms).toISOString()
+  expect(await found(`from=${time(began + 120_000)}`)).toEqual([cart.id])
+  expect(await found(`from=${time(began + 30_000)}&to=${time(began + 90_000)}`)).toEqual([shop.id])
+  expect((await w.acme.call('GET', '/v1/incidents?include=total&limit=1')).body.pagination).toMatchObject({
+    has_more: true,
+    total: 2,
+  })
+})
+
+test('many are acknowledged and resolved at once', async () => {
+  const w = await world()
+  const [one, two] = [await down(w), await down(w)]
+  const bulk = await w.acme.call('POST', '/v1/incidents/bulk', {
+    operations: [
+      { op: 'acknowledge', id: one.id, body: { note: 'mine' } },
+      { op: 'resolve', id: two.id, body: {} },
+    ],
+  })
+  expect(bulk.body).toMatchObject({ succeeded: 2, failed: 0 })
+  expect([(await get(w, one.id)).status, (await get(w, two.id)).status]).toEqual(['acknowledged', 'resolved'])
+})
+
+test('a narrowed token sees and acknowledges the incidents of its own monitors', async () => {
+  const w = await world()
+  const [one, two] = [await down(w), await down(w)]
+  const made = await w.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [one.subject] })
+  const narrow = callerWith(w.app, w.acme.workspaceId, made.body.token)
+  expect((await narrow.call('GET', '/v1/incidents')).body.data.map((each: any) => each.id)).toEqual([one.id])
+  expect((await narrow.call('POST', at(one.id, '/acknowledge'), {})).status).toBe(200)
+  expect((await narrow.call('GET', at(one.id, '/timeline'))).body.data).toHaveLength(2)
+  expect((await narrow.call('GET', at(two.id))).status).toBe(404)
+  expect((await narrow.call('POST', at(two.id, '/resolve'))).status).toBe(404)
+  expect((await narrow.call('POST', '/v1/incidents', { title: 'x' })).status).toBe(403)
+})
+
+test('whatever people and monitors do to it, a subject has one unresolved incident at most, and timelines tell the whole of it', async () => {
+  const w = await world()
+  const step = fc.record({
+    do: fc.constantFrom('down', 'recovered', 'acknowledge', 'unacknowledge', 'resolve', 'reopen', 'reopen first', 'wait'),
+    after: fc.constantFrom(1000, 9 * 60_000, 11 * 60_000),
+  })
+  const verbs: Record<string, string> = { acknowledge: 'acknowledged', unacknowledge: 'unacknowledged', resolve: 'resolved' }
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async steps => {
+      const subject = newId('mon')
+      const list = async () => (await w.acme.call('GET', `/v1/incidents?monitor=${subject}&sort=id`)).body.data as any[]
+      for (const one of steps) {
+        await w.pass(one.do === 'wait' ? 5 * 3600_000 : one.after)
+        const before = await list()
+        const chosen = one.do === 'reopen first' ? before[0] : before.at(-1)
+        if (one.do === 'down') await openOutage(w, subject)
+        else if (one.do === 'recovered') await endOutage(w, subject)
+        else if (one.do !== 'wait' && chosen) await w.acme.call('POST', at(chosen.id, `/${one.do.split(' ')[0]}`), {})
+        const after = await list()
+        expect(after.filter(each => each.status !== 'resolved').length).toBeLessThanOrEqual(1)
+        for (const each of after) {
+          const was = before.find(other => other.id === each.id)
+          const fresh = each.timeline.slice(was?.timeline.length ?? 0).map((entry: any) => entry.kind)
+          // What happened is told once, and nothing else is.
+          const moved = was?.status !== each.status || (one.do === 'acknowledge' && each === after.at(-1) && fresh.length > 0)
+          expect([one.do, fresh.length]).toEqual([one.do, moved ? 1 : 0])
+          if (moved && was)
+            expect(fresh[0]).toBe(
+              verbs[one.do] ?? (one.do === 'wait' ? 'acknowledgement_expired' : one.do === 'recovered' ? 'resolved' : 'reopened'),
+            )
+          expect(each.timeline[0].kind).toBe('opened')
+          expect(each.duration_seconds).toBeGreaterThanOrEqual(0)
+        }
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('resolved incidents are kept for as long as the plan says, unresolved ones longer', async () => {
+  const w = await world()
+  await w.limit(w.acme.workspaceId, { incident_days: 30 })
+  const [ended, going] = [await down(w), await down(w)]
+  await w.pass(40 * 86_400_000)
+  await endOutage(w, ended.subject)
+  await w.pass(29 * 86_400_000)
+  await pruneIncidents(w.hub)
+  expect((await get(w, ended.id)).status).toBe('resolved')
+  await w.pass(86_400_001)
+  await pruneIncidents(w.hub)
+  expect((await w.acme.call('GET', at(ended.id))).status).toBe(404)
+  expect((await get(w, going.id)).status).toBe('open')
+})
