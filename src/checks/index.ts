@@ -1,7 +1,8 @@
 import type { CheckType } from './check'
+import { http } from './http'
 
 /** Every type of check, in the order in which people are shown them. Adding one is its file and its line here. */
-export const checkTypes: readonly CheckType[] = []
+export const checkTypes: readonly CheckType[] = [http]
 
 /** A type by its name; undefined for a group, which asks nobody, and for what this version does not know. */
 export const checkTypeOf = (name: string): CheckType | undefined => checkTypes.find(one => one.name === name)

@@ -3,6 +3,9 @@ import { Type } from '@sinclair/typebox'
 
 /** Pieces that the shapes of all resources are made of. A shape with `$id` becomes a component of the OpenAPI document. */
 
+/** Keyword of a union whose branches are told apart by one member, so that an error speaks of the branch that was meant. */
+export const discriminator = 'x-discriminator'
+
 /** A shape whose members are all there are. */
 export const Shape = <T extends Parameters<typeof Type.Object>[0]>(members: T, options: SchemaOptions = {}) =>
   Type.Object(members, { additionalProperties: false, ...options })

@@ -2,9 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { FormatRegistry, OptionalKind } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from './problem'
-
-/** Keyword of a union whose branches are told apart by one member, so that an error speaks of the branch that was meant. */
-export const discriminator = 'x-discriminator'
+import { discriminator } from './shapes'
 
 const mostErrors = 20
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()

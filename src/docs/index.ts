@@ -3,6 +3,7 @@ import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
+import checks from './checks.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
@@ -54,9 +55,10 @@ export const pages: readonly Page[] = [
   page('dns-providers', dnsProviders),
   page('dns-secondaries', dnsSecondaries),
   page('heartbeats', heartbeats),
-  page('conditions', conditions),
   page('monitors', monitors),
   page('how-checks-run', howChecksRun),
+  page('checks', checks),
+  page('conditions', conditions),
   page('incidents', incidents),
   page('webhooks', webhooks),
   page('notices', notices),

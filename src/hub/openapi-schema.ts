@@ -1,5 +1,5 @@
 import { deprecation } from '../core/deprecation'
-import { discriminator } from '../core/validate'
+import { discriminator } from '../core/shapes'
 
 /** A JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = { [keyword: string]: any }

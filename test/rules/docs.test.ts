@@ -9,6 +9,8 @@ import { areas, permissions } from '../../src/core/permissions'
 import { problemKinds } from '../../src/core/problem'
 import { tags } from '../../src/hub/openapi-tags'
 import { firstPlans } from '../../src/access/plans'
+import { checkErrorKinds } from '../../src/checks/check'
+import { checkTypes } from '../../src/checks'
 import { makeProgram } from '../../src/cli'
 import { pages } from '../../src/docs'
 import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
@@ -98,6 +100,17 @@ test('each event kind has its line with its area, and no other kind is named any
 test('each kind of DNS provider has its column', () => {
   const [, columns] = /^## What each can do\n\n(\|.+)$/m.exec(text('dns-providers'))!
   expect([...columns!.matchAll(/`(\w+)`/g)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
+})
+
+test('each type of check has its heading, and each of its options and kinds of errors its line', () => {
+  const page = pages.find(one => one.slug === 'checks')!
+  for (const { name, options } of checkTypes) {
+    const lines = [...sectionOf(page, name).matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1]!)
+    expect([name, lines]).toEqual([name, expect.arrayContaining(Object.keys(options.properties))])
+  }
+  expect([...page.markdown.matchAll(/^\| `(\w+)` \| [A-Z]/gm)].map(match => match[1]!)).toEqual(
+    expect.arrayContaining([...checkErrorKinds]),
+  )
 })
 
 test('each header of a message has its line', () => {

@@ -15,6 +15,8 @@ const plainCore = [
   'src/core/ids',
   'src/core/problem',
   'src/core/regex',
+  // Options of checks are written in the words of all other shapes; it is typebox and nothing else.
+  'src/core/shapes',
   'src/core/version',
 ]
 

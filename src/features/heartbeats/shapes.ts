@@ -1,7 +1,18 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { discriminator } from '../../core/validate'
-import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import {
+  discriminator,
+  editable,
+  Instant,
+  Line,
+  ListOf,
+  MaybeInstant,
+  Nullable,
+  Prose,
+  Shape,
+  Tags,
+  Words,
+} from '../../core/shapes'
 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
 const grace_seconds = Seconds(1, 'How late a ping may be, and how long a started run may take, before the heartbeat is down.')

@@ -1,0 +1,66 @@
+import { CheckInputRefused } from '../check'
+import { certificateRefusal } from './given-certificates'
+import type { HttpOptions } from './options'
+import { statusRanges } from './status-ranges'
+
+/** What the schema cannot say. @throws CheckInputRefused */
+export function refuseHttpOptions(options: HttpOptions, target: string): void {
+  const { method = 'GET', body, auth, proxy } = options
+  const refuse = (member: string, rule: string): never => {
+    throw new CheckInputRefused(`/options/${member}`, rule)
+  }
+  if (method === 'CONNECT' || method === 'TRACE') refuse('method', 'must not be CONNECT or TRACE.')
+  if (body !== undefined && (method === 'HEAD' || method === 'GET')) refuse('body', `must not be given with ${method}.`)
+  for (const member of ['headers', 'secret_headers'] as const) {
+    for (const name of Object.keys(options[member] ?? {})) {
+      if (connectionHeaders.has(name.toLowerCase()))
+        refuse(member, `must not hold ${name}, which belongs to the connection and is set by the check.`)
+    }
+  }
+  if (body !== undefined && options.body_encoding === 'json' && !isJson(body)) refuse('body', 'must be JSON.')
+  if (body !== undefined && options.body_encoding === 'form' && !/^[!-~]*$/.test(body))
+    refuse('body', 'must be a form, encoded as in a URL: name=value&name=value.')
+  if (statusRanges(options.accepted_status).some(([from, to]) => to < from))
+    refuse('accepted_status', 'must have ranges that begin with the lower number.')
+  if (auth?.type === 'oauth2' && !isUrl(auth.token_url, ['http:', 'https:']))
+    refuse('auth/token_url', 'must be a URL of the scheme http or https, without user name, password and fragment.')
+  if (auth?.type === 'ntlm' && options.http_version === '2')
+    refuse('http_version', 'must be 1.1 with NTLM, which belongs to one connection.')
+  if (options.tls === 'forbidden' && options.follow_redirects === false && target.startsWith('https:'))
+    refuse('tls', 'must not be forbidden with a target of the scheme https.')
+  if (proxy && !isUrl(proxy.url, ['http:', 'https:', 'socks4:', 'socks5:']))
+    refuse('proxy/url', 'must be http, https, socks4 or socks5 with a host and a port: socks5://proxy.example.net:1080.')
+  if (proxy?.password !== undefined && proxy.username === undefined) refuse('proxy/username', 'is required with a password.')
+  const certificate = certificateRefusal(options.ca, options.client_certificate)
+  if (certificate) refuse(...certificate)
+}
+
+/** They describe this connection and this body, which only the client knows; forged ones split requests (RFC 9112 section 11.2). */
+const connectionHeaders = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'accept-encoding',
+  'proxy-authorization',
+  'proxy-connection',
+  'http2-settings',
+])
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isUrl(text: string, schemes: readonly string[]): boolean {
+  const url = /[\s\p{Cc}\\#]/u.test(text) ? null : URL.parse(text)
+  return url !== null && schemes.includes(url.protocol) && url.hostname !== '' && url.username === '' && url.password === ''
+}
