@@ -2,6 +2,7 @@ import { nextNumber, record } from '../../src/core/change'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
 import type { Taken } from '../../src/features/monitors/series/taken'
+import { newMonitorState } from '../../src/features/monitors/state'
 import { monitorGaps, monitors, monitorTransitions } from '../../src/features/monitors/tables'
 
 export type Status = (typeof monitors.$inferSelect)['status']
@@ -63,7 +64,7 @@ export async function addMonitor(
       paused: false,
       status: 'up',
       statusSince: now,
-      state: { verdict: 'up', verdictSince: now, locations: {}, recoveringSince: null, recent: [], flapping: false, held: null },
+      state: { ...newMonitorState(now), verdict: 'up' },
       stateVersion: 1,
       lastCheckAt: null,
       version: 1,

@@ -20,7 +20,7 @@ import { refuseUnreachable } from './reach'
 import { leaveRelations, refuseBadRelations, refuseTakenKey } from './relations'
 import { forgetSeries } from './series/forget'
 import type { MonitorInput, MonitorPatch, MonitorView } from './shapes'
-import type { MonitorState } from './state'
+import { newMonitorState, type MonitorState } from './state'
 import { monitors } from './tables'
 import { monitoringTopic } from './topic'
 import { understood } from './understood'
@@ -184,15 +184,7 @@ export async function removed(tx: Tx, ctx: Ctx, row: MonitorRow) {
 export const asNew = (now: number): { status: 'new'; statusSince: number; state: MonitorState } => ({
   status: 'new',
   statusSince: now,
-  state: {
-    verdict: 'new',
-    verdictSince: now,
-    locations: {},
-    recoveringSince: null,
-    recent: [],
-    flapping: false,
-    held: null,
-  },
+  state: newMonitorState(now),
 })
 
 /** Null where there are none, so that the audit log shows a tag only of what there is. */

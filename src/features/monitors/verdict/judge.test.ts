@@ -1,0 +1,382 @@
+import { describe, expect, test } from 'bun:test'
+import { newMonitorState, type MonitorState } from '../state'
+import type { Follow, Judged, JudgeInput, Parent, Rules } from './input'
+import { afterEdit, judge } from './judge'
+
+const start = Date.UTC(2026, 0, 1)
+const second = 1000
+const rules: Rules = {
+  locations: ['local'],
+  intervalMs: 60 * second,
+  confirm: 2,
+  recover: 2,
+  recoveryMs: 0,
+  quorum: 'majority',
+  dependencyGraceMs: 60 * second,
+}
+const three = { ...rules, locations: ['a', 'b', 'c'], recoveryMs: 60 * second }
+const refused = { kind: 'refused', message: 'Connection refused.' } as const
+const slow = { kind: 'condition', message: 'It took 900 ms, more than 500 ms.' } as const
+
+/** A monitor that is judged step by step. Seconds are since the start. */
+function watched(own: Rules = rules) {
+  let judged: Judged = { state: newMonitorState(start), status: 'new', transition: null, follows: [], wakeAt: null, quiet: true }
+  const told: Follow[] = []
+  const around: Partial<JudgeInput> = {}
+  const step = (at: number, results: JudgeInput['results'] = []) => {
+    judged = judge(judged.state, { rules: own, status: judged.status, results, ...around }, start + at * second)
+    told.push(...judged.follows)
+    return judged
+  }
+  const was = (status: 'up' | 'degraded' | 'down', at: number, location = own.locations[0]!) =>
+    step(at, [{ location, at: start + at * second, status, error: status === 'up' ? null : status === 'down' ? refused : slow }])
+  return {
+    around,
+    step,
+    was,
+    up: (at: number, location?: string) => was('up', at, location),
+    down: (at: number, location?: string) => was('down', at, location),
+    slow: (at: number, location?: string) => was('degraded', at, location),
+    kinds: () => told.map(follow => follow.kind),
+    told,
+    edit: (at: number) => (judged = { ...judged, state: afterEdit(judged.state, own.locations, start + at * second) }),
+    get state() {
+      return judged.state
+    },
+    get status() {
+      return judged.status
+    },
+  }
+}
+
+describe('the verdict of one location', () => {
+  test('is up after the first good result, and down after two bad ones, told from the first of them', () => {
+    const monitor = watched()
+    expect(monitor.up(0).transition).toMatchObject({ from: 'new', to: 'up' })
+    expect(monitor.down(60)).toMatchObject({ status: 'up', transition: null, follows: [], quiet: true })
+    const { transition, follows } = monitor.down(75)
+    expect(transition).toEqual({
+      from: 'up',
+      to: 'down',
+      at: start + 75 * second,
+      since: start + 60 * second,
+      reason: 'Connection refused.',
+    })
+    expect(follows).toEqual([
+      {
+        kind: 'alert',
+        reason: 'Connection refused.',
+        startedAt: start + 60 * second,
+        confirmedAt: start + 75 * second,
+        locations: ['local'],
+      },
+    ])
+  })
+
+  test('is up again after two good ones, and tells that once, with the first failure', () => {
+    const monitor = watched()
+    monitor.up(0)
+    for (const at of [60, 75, 90, 150]) monitor.down(at)
+    monitor.up(210)
+    monitor.down(225)
+    monitor.up(285)
+    expect(monitor.status).toBe('down')
+    expect(monitor.up(300).follows).toEqual([
+      {
+        kind: 'recovered',
+        because: 'recovered',
+        told: 'down',
+        reason: 'It answers as it should.',
+        startedAt: start + 60 * second,
+      },
+    ])
+    monitor.up(360)
+    expect(monitor.kinds()).toEqual(['alert', 'recovered'])
+  })
+
+  test('is unknown once nothing was heard for three intervals, and goes on from there without a second alert', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.down(60)
+    const { wakeAt } = monitor.down(75)
+    expect(wakeAt).toBe(start + 255 * second + 1)
+    expect(monitor.step(255).status).toBe('down')
+    expect(monitor.step(256)).toMatchObject({ status: 'unknown', follows: [], wakeAt: null })
+    monitor.down(600)
+    expect(monitor.status).toBe('unknown')
+    monitor.down(615)
+    expect([monitor.status, ...monitor.kinds()]).toEqual(['down', 'alert'])
+    monitor.step(1000)
+    monitor.up(1010)
+    expect([monitor.status, ...monitor.kinds()]).toEqual(['up', 'alert', 'recovered'])
+  })
+
+  test('is kept through an edit until the first result, of which one good one is enough', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.down(60)
+    monitor.down(75)
+    monitor.edit(80)
+    expect(monitor.step(80).status).toBe('down')
+    expect(monitor.up(81).status).toBe('up')
+    expect(monitor.kinds()).toEqual(['alert', 'recovered'])
+  })
+
+  test('is degraded after two slow results, told once, and worse is told once more', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.slow(60)
+    expect(monitor.status).toBe('up')
+    expect(monitor.slow(120).transition).toMatchObject({ to: 'degraded', since: start + 60 * second, reason: slow.message })
+    monitor.down(180)
+    monitor.down(195)
+    monitor.slow(255)
+    monitor.slow(315)
+    expect(monitor.status).toBe('degraded')
+    monitor.up(375)
+    monitor.up(435)
+    expect(monitor.kinds()).toEqual(['degraded', 'alert', 'recovered'])
+    expect(monitor.told.at(-1)).toMatchObject({ told: 'down', startedAt: start + 180 * second })
+  })
+
+  test('takes no result that came late, and goes on after the clock was put back', () => {
+    const monitor = watched()
+    monitor.up(600)
+    monitor.step(700, [{ location: 'local', at: start, status: 'down', error: refused }])
+    expect(monitor.state.locations.local).toMatchObject({ streak: 0, lastResultAt: start + 600 * second })
+    monitor.down(60)
+    monitor.down(75)
+    expect(monitor.status).toBe('down')
+  })
+
+  test('ends its outage when it is paused, and begins anew when it is resumed', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.down(60)
+    monitor.down(75)
+    monitor.around.paused = true
+    expect(monitor.step(80)).toMatchObject({
+      status: 'paused',
+      follows: [{ kind: 'recovered', because: 'paused' }],
+      wakeAt: null,
+    })
+    expect(monitor.step(90)).toMatchObject({ follows: [], transition: null, quiet: true })
+    monitor.around.paused = false
+    expect(monitor.step(100).status).toBe('unknown')
+    monitor.down(101)
+    monitor.down(116)
+    expect([monitor.status, ...monitor.kinds()]).toEqual(['down', 'alert', 'recovered', 'alert'])
+  })
+})
+
+describe('the verdict of several locations', () => {
+  const settled = () => {
+    const monitor = watched(three)
+    for (const location of three.locations) monitor.up(0, location)
+    return monitor
+  }
+
+  test('asks the others at once when one finds it down, and is down with more than half', () => {
+    const monitor = settled()
+    monitor.down(60, 'a')
+    expect(monitor.down(75, 'a')).toMatchObject({ status: 'up', follows: [{ kind: 'ask', locations: ['b', 'c'] }] })
+    monitor.down(76, 'b')
+    monitor.down(77, 'b')
+    expect(monitor.status).toBe('down')
+    expect(monitor.told.at(-1)).toMatchObject({
+      kind: 'alert',
+      startedAt: start + 76 * second,
+      locations: ['a', 'b'],
+      reason: '2 of 3 locations find it down: Connection refused.',
+    })
+  })
+
+  test('is degraded when the others have looked and find it well', () => {
+    const monitor = settled()
+    monitor.down(60, 'a')
+    monitor.down(75, 'a')
+    monitor.up(76, 'b')
+    expect(monitor.status).toBe('up')
+    monitor.up(76, 'c')
+    expect(monitor.status).toBe('degraded')
+    expect(monitor.told.at(-1)).toMatchObject({ kind: 'degraded', reason: '1 of 3 locations finds it down: Connection refused.' })
+  })
+
+  test('is not down any more once fewer than the quorum have found it so for the dwell', () => {
+    const monitor = settled()
+    for (const location of ['a', 'b', 'c']) for (const at of [60, 75]) monitor.down(at, location)
+    for (const at of [120, 135]) for (const location of ['a', 'b']) monitor.up(at, location)
+    expect(monitor.status).toBe('down')
+    expect(monitor.step(194).wakeAt).toBe(start + 195 * second)
+    monitor.down(194, 'c')
+    expect(monitor.step(195).status).toBe('degraded')
+  })
+
+  test('counts neither silent nor impaired locations, and is unknown when none is left', () => {
+    const monitor = settled()
+    for (const at of [60, 75]) for (const location of ['a', 'b']) monitor.down(at, location)
+    expect(monitor.status).toBe('down')
+    const other = settled()
+    other.around.impaired = ['a', 'b']
+    for (const at of [60, 75]) for (const location of ['a', 'b']) other.down(at, location)
+    expect([other.status, ...other.kinds()]).toEqual(['up'])
+    other.around.impaired = ['a', 'b', 'c']
+    expect(other.step(76)).toMatchObject({
+      status: 'unknown',
+      transition: { reason: 'What the locations say cannot be trusted at present.' },
+    })
+  })
+
+  test.each([
+    ['any', ['a'], 'down'],
+    ['all', ['a', 'b'], 'degraded'],
+    ['all', ['a', 'b', 'c'], 'down'],
+    [2, ['a'], 'degraded'],
+    [2, ['a', 'b'], 'down'],
+    [5, ['a', 'b', 'c'], 'degraded'],
+  ] as const)('by the quorum %p with %p down is %s', (quorum, downs, expected) => {
+    const monitor = watched({ ...three, quorum })
+    for (const location of three.locations) monitor.up(0, location)
+    for (const at of [60, 75])
+      for (const location of three.locations)
+        monitor.was((downs as readonly string[]).includes(location) ? 'down' : 'up', at, location)
+    expect(monitor.status).toBe(expected)
+  })
+})
+
+describe('maintenance', () => {
+  const work = { id: 'mw_1', name: 'New disks', until: start + 300 * second }
+
+  test('is shown, keeps the history of checks, and lets nobody be told until an interval after it', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.around.maintenance = work
+    expect(monitor.step(30)).toMatchObject({
+      status: 'maintenance',
+      transition: { reason: 'Maintenance: New disks.' },
+      wakeAt: start + 180 * second + 1,
+    })
+    for (const at of [60, 75, 135, 195, 255]) monitor.down(at)
+    expect(monitor.state).toMatchObject({ verdict: 'down', held: { because: 'maintenance', by: 'mw_1' } })
+    monitor.around.maintenance = null
+    expect(monitor.step(300)).toMatchObject({ status: 'down', follows: [], wakeAt: start + 360 * second })
+    expect(monitor.step(359).follows).toEqual([])
+    expect(monitor.step(360).follows).toMatchObject([{ kind: 'alert', startedAt: start + 60 * second }])
+  })
+
+  test('says nothing of what is well again in time, and ends what was told before it', () => {
+    const monitor = watched()
+    monitor.up(0)
+    monitor.around.maintenance = work
+    for (const at of [60, 75]) monitor.down(at)
+    monitor.around.maintenance = null
+    monitor.step(300)
+    for (const at of [310, 325]) monitor.up(at)
+    expect(monitor.kinds()).toEqual([])
+    for (const at of [400, 415]) monitor.down(at)
+    monitor.around.maintenance = work
+    for (const at of [500, 515]) monitor.up(at)
+    expect(monitor.kinds()).toEqual(['alert', 'recovered'])
+  })
+})
+
+describe('dependencies', () => {
+  const parent = (verdict: MonitorState['verdict'], lastResultAt: number, streak = 0): Parent => ({
+    id: 'mon_p',
+    name: 'Router',
+    state: {
+      ...newMonitorState(start),
+      verdict,
+      locations: {
+        local: {
+          settled: verdict === 'down' ? 'down' : 'up',
+          streak,
+          streakSince: null,
+          since: start,
+          degraded: false,
+          degradedStreak: 0,
+          degradedSince: null,
+          lastResultAt: start + lastResultAt * second,
+          lastError: null,
+        },
+      },
+    },
+  })
+  const failing = (first: Parent) => {
+    const monitor = watched()
+    monitor.around.parents = [first]
+    monitor.up(0)
+    monitor.down(60)
+    monitor.down(75)
+    return monitor
+  }
+
+  test('that are down take the outage over: nobody is told, and it is told of where it belongs', () => {
+    const monitor = failing(parent('down', 70))
+    expect(monitor.told).toMatchObject([{ kind: 'affected', by: 'mon_p', startedAt: start + 60 * second }])
+    monitor.down(135)
+    expect(monitor.status).toBe('down')
+    for (const at of [195, 210]) monitor.up(at)
+    expect(monitor.kinds()).toEqual(['affected'])
+  })
+
+  test('that were not looked at since are waited for, at most for the grace', () => {
+    const monitor = failing(parent('up', 60))
+    expect(monitor.told).toMatchObject([{ kind: 'ask_parents', parents: ['mon_p'] }])
+    expect(monitor.step(100)).toMatchObject({ follows: [], wakeAt: start + 135 * second })
+    monitor.around.parents = [parent('up', 101, 1)]
+    expect(monitor.step(101).follows).toEqual([])
+    expect(monitor.step(135).follows).toMatchObject([{ kind: 'alert' }])
+  })
+
+  test('that are found well, or are watched by nobody, are not waited for', () => {
+    const monitor = failing(parent('up', 60))
+    monitor.around.parents = [parent('up', 76)]
+    expect(monitor.step(76).follows).toMatchObject([{ kind: 'alert' }])
+    expect(failing(parent('unknown', 60)).kinds()).toEqual(['alert'])
+  })
+
+  test('that turn down within the grace take it over', () => {
+    const monitor = failing(parent('up', 60))
+    monitor.around.parents = [parent('down', 110)]
+    expect(monitor.step(110).follows).toMatchObject([{ kind: 'affected' }])
+    expect(monitor.step(500).follows).toEqual([])
+  })
+
+  test('that are well again leave it to itself once it was looked at again', () => {
+    const monitor = failing(parent('down', 70))
+    monitor.around.parents = [parent('up', 200)]
+    expect(monitor.step(200).follows).toEqual([{ kind: 'recheck' }])
+    expect(monitor.step(201).follows).toEqual([])
+    expect(monitor.down(202).follows).toMatchObject([{ kind: 'alert' }])
+  })
+})
+
+describe('flapping', () => {
+  const flap = () => {
+    const monitor = watched({ ...rules, confirm: 1, recover: 1 })
+    monitor.up(0)
+    for (let at = 60; at < 1200; at += 60) monitor.was(at % 120 === 60 ? 'down' : 'up', at)
+    return monitor
+  }
+
+  test('is told once, and of single changes nobody is told until it has ended', () => {
+    const monitor = flap()
+    expect(monitor.kinds()).toEqual(['alert', 'recovered', 'alert', 'recovered', 'alert', 'flapping_began'])
+    for (let at = 1200; at < 2400; at += 60) monitor.down(at)
+    expect(monitor.kinds().slice(6)).toEqual(['flapping_ended'])
+    for (let at = 2400; at < 2600; at += 60) monitor.up(at)
+    expect(monitor.kinds().slice(7)).toEqual(['recovered'])
+  })
+
+  test('that ends well ends also what was told before', () => {
+    const monitor = watched({ ...rules, confirm: 1, recover: 1 })
+    monitor.up(0)
+    for (let at = 60; at < 1200; at += 60) monitor.was(at % 180 === 60 ? 'up' : at % 180 === 120 ? 'down' : 'degraded', at)
+    for (let at = 1200; at < 3600; at += 60) monitor.up(at)
+    const { length } = monitor.kinds().filter(kind => kind === 'recovered')
+    expect(monitor.kinds().filter(kind => kind === 'alert')).toHaveLength(length)
+    expect(monitor.kinds().at(-1)).toBe('recovered')
+    expect(monitor.state.flapping).toBe(false)
+  })
+})
