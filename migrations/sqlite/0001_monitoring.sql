@@ -138,4 +138,5 @@ CREATE INDEX `monitors_name` ON `monitors` (`workspace_id`,`name`,`id`);--> stat
 CREATE INDEX `monitors_status` ON `monitors` (`workspace_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `monitors_share` ON `monitors` (`share`);--> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);--> statement-breakpoint
-CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);
+CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);--> statement-breakpoint
+ALTER TABLE `heartbeats` ADD `severity` text DEFAULT 'critical' NOT NULL;

@@ -57,12 +57,12 @@ describe('heartbeats', () => {
     expect(await w.happened()).toEqual([])
     await w.pass(1)
     expect(await w.happened()).toEqual(['monitor.alert'])
-    expect(await w.audited()).toEqual(['heartbeat.miss'])
+    expect(await w.audited()).toEqual(['heartbeat.miss', 'incident.open'])
     await w.pass(86_400_000)
     expect(await w.happened()).toEqual([])
     expect(await ping(w, `/ping/${hb.uuid}`)).toBe('200 OK')
     expect(await w.happened()).toEqual(['monitor.recovered'])
-    expect(await w.audited()).toEqual(['heartbeat.recover'])
+    expect(await w.audited()).toEqual(['heartbeat.recover', 'incident.resolve'])
     const flips = await w.acme.call('GET', `/v1/heartbeats/${hb.id}/flips`)
     expect(flips.body.data.map((one: any) => `${one.from} ${one.to} ${one.reason}`)).toEqual([
       'down up ping',

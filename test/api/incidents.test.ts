@@ -325,3 +325,90 @@ test('resolved incidents are kept for as long as the plan says, unresolved ones 
   expect((await w.acme.call('GET', at(ended.id))).status).toBe(404)
   expect((await get(w, going.id)).status).toBe('open')
 })
+
+describe('a heartbeat', () => {
+  async function beat(w: World, more: object = {}) {
+    const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 30 }
+    const { body } = await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule, tags: ['db'], ...more })
+    await w.audited()
+    return body
+  }
+  const ping = (w: World, hb: any, rest = '', body?: string) =>
+    w.app.handle(new Request(`http://localhost:8484/ping/${hb.uuid}${rest}`, { method: 'POST', ...(body && { body }) }))
+  const incidentsOf = async (w: World, hb: any) => (await w.acme.call('GET', `/v1/incidents?heartbeat=${hb.id}`)).body.data
+  const eventsOf = async (w: World) => (await w.acme.call('GET', '/v1/events?sort=id')).body.data
+
+  test('that misses a ping opens an incident, which the next one resolves; the events tell of it', async () => {
+    const w = await world()
+    const hb = await beat(w, { severity: 'warning' })
+    await ping(w, hb)
+    await w.pass(90_000)
+    const [open] = await incidentsOf(w, hb)
+    expect(open).toMatchObject({
+      kind: 'heartbeat.missed',
+      title: 'backup missed a ping',
+      status: 'open',
+      severity: 'warning',
+      heartbeats: [{ id: hb.id, name: 'backup', role: 'cause' }],
+      monitors: [],
+      evidence: { schedule: hb.schedule },
+    })
+    await w.pass(30_000)
+    await ping(w, hb)
+    const [resolved] = await incidentsOf(w, hb)
+    expect(resolved).toMatchObject({ id: open.id, status: 'resolved', resolution: 'recovered', duration_seconds: 30 })
+    expect(told(resolved).at(-1)).toBe('resolved: Recovered after 30 s.')
+    const events = await eventsOf(w)
+    expect(events.map((one: any) => [one.kind, one.data.incident.id, one.data.incident.status])).toEqual([
+      ['monitor.alert', open.id, 'open'],
+      ['monitor.recovered', open.id, 'resolved'],
+    ])
+    expect(await w.audited()).toEqual([
+      'heartbeat.begin',
+      'heartbeat.miss',
+      'incident.open',
+      'heartbeat.recover',
+      'incident.resolve',
+    ])
+  })
+
+  test('whose job fails says how it ended and what it told', async () => {
+    const w = await world()
+    const hb = await beat(w)
+    await ping(w, hb, '/3', 'disk full')
+    const [open] = await incidentsOf(w, hb)
+    expect(open).toMatchObject({
+      severity: 'critical',
+      cause: 'The job reported a failure.',
+      evidence: { exit_status: 3, body: 'disk full', body_truncated: false },
+    })
+    const taken = await w.acme.call('POST', at(open.id, '/acknowledge'), {})
+    expect(taken.status).toBe(200)
+    const event = (await eventsOf(w)).at(-1)
+    expect(event).toMatchObject({
+      kind: 'monitor.acknowledged',
+      resource: { type: 'heartbeat', id: hb.id },
+      data: { heartbeat: { id: hb.id, slug: 'backup' }, acknowledged_by: { type: 'token' }, note: null },
+    })
+  })
+
+  test('that is paused or deleted takes its incident along', async () => {
+    const w = await world()
+    const [one, two] = [await beat(w), await beat(w)]
+    for (const hb of [one, two]) await ping(w, hb, '/fail')
+    await w.acme.call('POST', `/v1/heartbeats/${one.id}/pause`)
+    await w.acme.call('DELETE', `/v1/heartbeats/${two.id}`)
+    expect((await incidentsOf(w, one))[0]).toMatchObject({ status: 'resolved', resolution: 'paused' })
+    expect((await incidentsOf(w, two))[0]).toMatchObject({ resolution: 'deleted', heartbeats: [{ name: 'backup' }] })
+    expect((await w.audited()).filter(action => action === 'incident.resolve')).toHaveLength(2)
+  })
+
+  test('keeps one incident through a restart, and a failure after a failure opens no other', async () => {
+    const w = await world()
+    const hb = await beat(w)
+    await ping(w, hb, '/fail')
+    await ping(w, hb, '/1')
+    await w.pass(3600_000)
+    expect(await incidentsOf(w, hb)).toHaveLength(1)
+  })
+})

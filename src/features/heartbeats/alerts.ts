@@ -1,71 +1,117 @@
 import type { AuditAction } from '../../core/audit-actions'
-import type { AuditDraft, EventDraft } from '../../core/change'
-import { instant } from '../../core/clock'
+import type { AuditDraft } from '../../core/change'
 import type { AuditActor, AuditContext } from '../../core/db/tables'
+import type { Tx } from '../../core/db/transaction'
+import type { EventData } from '../../core/events'
+import type { Hub } from '../../core/hub'
+import { joined, noDrafts, type Drafts, type IncidentRow } from '../incidents/outage'
+import { incidentFact, openIncident, resolveIncident } from '../incidents/outages'
+import { heartbeatFact, type HeartbeatFact } from './fact'
 import { describeSchedule } from './schedule'
 import type { Flip, HeartbeatState } from './state'
 import type { HeartbeatRow } from './view'
 
-/** What a change of status tells the world: an event where somebody must know, an audit entry always. */
-export interface Told {
-  audits: AuditDraft[]
-  events: EventDraft[]
+/** What only the ping that made it fail can tell. */
+export interface Failure {
+  exitStatus: number | null
+  body: Uint8Array | null
 }
 
 /**
+ * What a change of status tells the world, as a step: an audit entry always; an event and an incident where somebody must know.
  * @param before the row as it was, which holds when the ping was expected and since when it was down
  */
-export function tell(
+export async function tell(
+  tx: Tx,
+  hub: Hub,
   before: HeartbeatRow,
   state: HeartbeatState,
   flip: Flip,
   by: { actor: AuditActor; context: AuditContext },
-): Told {
-  const audits: AuditDraft[] = [
-    {
-      workspaceId: before.workspaceId,
-      action: actionOf(flip),
-      ...by,
-      targets: [{ type: 'heartbeat', id: before.id, name: before.name }],
-      before: { status: flip.from },
-      after: { status: flip.to },
-      reason: reasonOf(before, flip),
-    },
-  ]
-  const kind = flip.to === 'down' ? 'heartbeat.missed' : flip.from === 'down' && flip.to === 'up' ? 'heartbeat.recovered' : null
-  if (kind === null) return { audits, events: [] }
-  const subject = {
-    status: flip.to,
-    previous_status: flip.from!,
-    reason: flip.reason,
-    monitor: null,
-    probe: null,
-    incident: null,
-    heartbeat: {
-      id: before.id,
-      name: before.name,
-      slug: before.slug,
-      tags: before.tags,
-      schedule: before.schedule,
-      last_ping_at: instant(state.lastPingAt),
-      expected_at: instant(flip.to === 'down' ? before.expectedAt : state.expectedAt),
-      down_at: instant(flip.to === 'down' ? flip.at : state.downAt),
-    },
+  failure: Failure | null = null,
+): Promise<Drafts> {
+  const audit: AuditDraft = {
+    workspaceId: before.workspaceId,
+    action: actionOf(flip),
+    ...by,
+    targets: [{ type: 'heartbeat', id: before.id, name: before.name }],
+    before: { status: flip.from },
+    after: { status: flip.to },
+    reason: reasonOf(before, flip),
   }
-  const common = { workspaceId: before.workspaceId, resource: { type: 'heartbeat', id: before.id }, occurredAt: flip.at }
-  return {
-    audits,
-    events: [
-      kind === 'heartbeat.missed'
-        ? { ...common, kind: 'monitor.alert', data: { kind, ...subject } }
-        : {
-            ...common,
-            kind: 'monitor.recovered',
-            data: { kind, ...subject, downtime_seconds: Math.max(0, Math.round((flip.at - before.statusSince) / 1000)) },
-          },
-    ] as EventDraft[],
-  }
+  const told = { ...noDrafts(), audits: [audit] }
+  if (flip.to === 'down') return joined(told, await alarm(tx, hub, before, state, flip, failure))
+  if (flip.from === 'down' && flip.to === 'up') return joined(told, await recovery(tx, hub, before, state, flip))
+  return told
 }
+
+async function alarm(
+  tx: Tx,
+  hub: Hub,
+  before: HeartbeatRow,
+  state: HeartbeatState,
+  flip: Flip,
+  failure: Failure | null,
+): Promise<Drafts> {
+  const fact = heartbeatFact(before, { lastPingAt: state.lastPingAt, expectedAt: before.expectedAt, downAt: flip.at })
+  const opened = await openIncident(tx, hub, {
+    workspaceId: before.workspaceId,
+    subject: { type: 'heartbeat', id: before.id, name: before.name, tags: before.tags },
+    kind: 'heartbeat.missed',
+    severity: before.severity,
+    startedAt: flip.at,
+    confirmedAt: flip.at,
+    cause: reasonOf(before, flip),
+    locations: [],
+    evidence: evidenceOf(fact, failure),
+    channelIds: null,
+    link: null,
+  })
+  const data: EventData<'monitor.alert'> = { kind: 'heartbeat.missed', status: 'down', ...dataOf(fact, flip, opened.incident) }
+  return joined(opened, { ...noDrafts(), events: [{ ...aboutOf(before, flip), kind: 'monitor.alert', data }] })
+}
+
+async function recovery(tx: Tx, hub: Hub, before: HeartbeatRow, state: HeartbeatState, flip: Flip): Promise<Drafts> {
+  const fact = heartbeatFact(before, state)
+  const resolved = await resolveIncident(tx, hub, { subject: before.id, at: flip.at, reason: 'recovered' })
+  const data: EventData<'monitor.recovered'> = {
+    kind: 'heartbeat.recovered',
+    status: 'up',
+    ...dataOf(fact, flip, resolved.incident),
+    downtime_seconds: Math.max(0, Math.round((flip.at - before.statusSince) / 1000)),
+  }
+  return joined(resolved, { ...noDrafts(), events: [{ ...aboutOf(before, flip), kind: 'monitor.recovered', data }] })
+}
+
+const aboutOf = (row: HeartbeatRow, flip: Flip) => ({
+  workspaceId: row.workspaceId,
+  resource: { type: 'heartbeat', id: row.id },
+  occurredAt: flip.at,
+})
+
+const dataOf = (fact: HeartbeatFact, flip: Flip, incident: IncidentRow | null) => ({
+  previous_status: flip.from!,
+  reason: flip.reason,
+  monitor: null,
+  heartbeat: fact,
+  probe: null,
+  incident: incident && incidentFact(incident),
+})
+
+// As much as a check keeps of an answer.
+const mostOutput = 4096
+
+/** What was waited for; of a job that told of its failure, how it ended and what it said. */
+const evidenceOf = ({ last_ping_at, expected_at, schedule }: HeartbeatFact, failure: Failure | null) => ({
+  last_ping_at,
+  expected_at,
+  schedule,
+  ...(failure && {
+    exit_status: failure.exitStatus,
+    body: failure.body && new TextDecoder().decode(failure.body.subarray(0, mostOutput)),
+    body_truncated: (failure.body?.length ?? 0) > mostOutput,
+  }),
+})
 
 const actionOf = (flip: Flip): AuditAction =>
   flip.to === 'down'

@@ -1,8 +1,9 @@
 import { instant } from '../../core/clock'
 import type { EventData } from '../../core/events'
+import type { HeartbeatState } from './state'
 import type { HeartbeatRow } from './view'
 
-type Fact = NonNullable<EventData<'monitor.alert'>['heartbeat']>
+export type HeartbeatFact = NonNullable<EventData<'monitor.alert'>['heartbeat']>
 
 /**
  * The member `heartbeat` of the events about heartbeats.
@@ -10,16 +11,16 @@ type Fact = NonNullable<EventData<'monitor.alert'>['heartbeat']>
  */
 export const heartbeatFact = (
   row: HeartbeatRow,
-  times: { lastPingAt: number | null; expectedAt: number | null; downAt: number | null } = {
+  times: Pick<HeartbeatState, 'lastPingAt' | 'expectedAt' | 'downAt'> = {
     ...row,
     downAt: row.status === 'down' ? row.statusSince : row.downAt,
   },
-): Fact => ({
+): HeartbeatFact => ({
   id: row.id,
   name: row.name,
   slug: row.slug,
   tags: row.tags,
-  schedule: row.schedule as Fact['schedule'],
+  schedule: row.schedule as HeartbeatFact['schedule'],
   last_ping_at: instant(times.lastPingAt),
   expected_at: instant(times.expectedAt),
   down_at: instant(times.downAt),

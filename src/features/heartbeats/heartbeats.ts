@@ -10,6 +10,8 @@ import { locking } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId, newUuid4 } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
+import { draftsOf, noDrafts } from '../incidents/outage'
+import { resolveIncident } from '../incidents/outages'
 import { mergePatch } from '../../core/merge-patch'
 import { heldFilter, listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
 import { invalid, notFound } from '../../core/problem'
@@ -111,6 +113,7 @@ export async function insertHeartbeat(
       methods: input.methods ?? 'any',
       manualResume: input.manual_resume ?? false,
       firstPingWithinSeconds: first,
+      severity: input.severity ?? 'critical',
       uuidHash: sha256Hex(uuid),
       uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid),
       ...createState(now, first).state,
@@ -141,6 +144,7 @@ export function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Pr
         manualResume: patched(patch.manual_resume, row.manualResume, false),
         schedule,
         firstPingWithinSeconds: first,
+        severity: patched(patch.severity, row.severity, 'critical'),
       },
       outcome: { state: reschedule({ ...waiting, openRuns: row.openRuns }, schedule), flip: null },
     }
@@ -166,7 +170,8 @@ export async function deleteHeartbeat(ctx: Ctx, id: string): Promise<void> {
     const row = await heartbeatOf(tx, ctx, id)
     requireMatch(ctx, row)
     await tx.delete(heartbeats).where(eq(heartbeats.id, id))
-    return { result: undefined, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null) }
+    const ended = await resolveIncident(tx, ctx.hub, { subject: id, at: ctx.hub.clock.now(), reason: 'deleted' })
+    return { result: undefined, target: target('heartbeat', row), before: heartbeatView(ctx.hub, row, null), ...draftsOf(ended) }
   })
 }
 
@@ -225,6 +230,9 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, decide: (row: Hea
       .where(eq(heartbeats.id, id))
       .returning()
     if (flip?.from) await tx.insert(flips).values(flipRow(id, flip))
+    // Nobody looks any more whether it is well.
+    const ended =
+      flip?.to === 'paused' ? await resolveIncident(tx, ctx.hub, { subject: id, at: flip.at, reason: 'paused' }) : noDrafts()
     const uuid = await uuidOf(ctx.hub, row, tx)
     const shown = heartbeatView(ctx.hub, after!, ctx.permissions.has('monitoring.write') ? uuid : null)
     return {
@@ -232,6 +240,7 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, decide: (row: Hea
       target: target('heartbeat', row),
       before: heartbeatView(ctx.hub, row, null),
       after: { ...shown, uuid: null, ping_url: null },
+      ...draftsOf(ended),
     }
   })
   dueChanged(ctx.hub, dueOf(view))

@@ -1,11 +1,12 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { record, type AuditDraft, type EventDraft } from '../../core/change'
+import { record } from '../../core/change'
 import type { AuditContext } from '../../core/db/tables'
 import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { Problem } from '../../core/problem'
 import { tally } from '../../core/tally'
+import { joined, type Drafts } from '../incidents/outage'
 import { dueChanged } from './alarm'
 import { tell } from './alerts'
 import { readHeartbeats, writePings, writeStates } from './ping-writes'
@@ -78,6 +79,7 @@ class PingQueue {
         const { taken, earliestDue } = await record(this.hub, tx =>
           takeBatch(
             tx,
+            this.hub,
             batch.map(one => one.arrival),
           ),
         )
@@ -100,15 +102,14 @@ export function pingQueue(hub: Hub): PingQueue {
   return queue
 }
 
-async function takeBatch(tx: Tx, arrivals: Arrival[]) {
+async function takeBatch(tx: Tx, hub: Hub, arrivals: Arrival[]) {
   const hashes = [...new Set(arrivals.map(one => one.uuidHash))]
   const rows = await readHeartbeats(tx, hashes)
   const before = new Map(rows.map(row => [row.uuidHash, row]))
   const now = new Map(before)
   const kept: (typeof pings.$inferInsert)[] = []
   const flipped: (typeof flips.$inferInsert)[] = []
-  const audits: AuditDraft[] = []
-  const events: EventDraft[] = []
+  const told: Drafts[] = []
   const taken: Taken[] = []
 
   for (const arrival of arrivals) {
@@ -138,9 +139,7 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
     taken.push({ heartbeatId: row.id, n, kind })
     if (flip?.from) {
       flipped.push(flipRow(row.id, flip))
-      const told = tell(row, state, flip, ingestBy(row, arrival))
-      audits.push(...told.audits)
-      events.push(...told.events)
+      told.push(await tell(tx, hub, row, state, flip, ingestBy(row, arrival), arrival))
     }
   }
   await writeStates(
@@ -151,7 +150,7 @@ async function takeBatch(tx: Tx, arrivals: Arrival[]) {
   if (flipped.length > 0) await tx.insert(flips).values(flipped)
   await pruneOld(tx, before, now)
   const dues = [...now.values()].flatMap(row => row.downAt ?? [])
-  return { result: { taken, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, audits, events }
+  return { result: { taken, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...told) }
 }
 
 /** Deletes the pings of a heartbeat that are past its hundred, each time it passes one. */

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { severities } from '../../core/notices'
 import {
   discriminator,
   editable,
@@ -68,6 +69,8 @@ const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 3
   description: 'Time for the first ping; null waits for it without an alert.',
 })
 
+const severity = Words(severities, { description: 'How grave the incidents are that it opens.' })
+
 const example = {
   id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m',
   name: 'nightly backup',
@@ -81,6 +84,7 @@ const example = {
   methods: 'any',
   manual_resume: false,
   first_ping_within_seconds: null,
+  severity: 'critical',
   uuid: '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
   ping_url: 'https://hub.example.com/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
   ping_count: 12,
@@ -106,6 +110,7 @@ export const Heartbeat = Shape(
     methods,
     manual_resume,
     first_ping_within_seconds,
+    severity,
     uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
     ping_url: Nullable(Type.String(), { description: 'Address to ping; null without `monitoring.write`.' }),
     ping_count: Type.Integer({ description: 'Pings so far.' }),
@@ -135,6 +140,7 @@ export const HeartbeatInput = Shape(
     methods: Type.Optional(methods),
     manual_resume: Type.Optional(manual_resume),
     first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
+    severity: Type.Optional(severity),
   },
   { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] },
 )
@@ -161,6 +167,7 @@ export const HeartbeatPatch = Shape(
     methods: Type.Optional(Nullable(methods)),
     manual_resume: Type.Optional(Nullable(manual_resume)),
     first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
+    severity: Type.Optional(Nullable(severity)),
   },
   {
     $id: 'HeartbeatPatch',

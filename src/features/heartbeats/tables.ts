@@ -1,6 +1,7 @@
 import { workspaces } from '../../access/tables'
 import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
+import { severities } from '../../core/notices'
 import type { Schedule } from './schedule'
 import type { OpenRun } from './state'
 
@@ -19,6 +20,10 @@ export const heartbeats = table(
     methods: text('methods', { enum: ['any', 'POST'] }).notNull(),
     manualResume: flag('manual_resume').notNull(),
     firstPingWithinSeconds: int('first_ping_within_seconds'),
+    // Of its incidents.
+    severity: text('severity', { enum: [...severities] })
+      .notNull()
+      .default('critical'),
     uuidHash: text('uuid_hash').notNull(),
     uuidSealed: text('uuid_sealed').notNull(),
     // `grace` is not stored: it is `up` past expected_at.

@@ -51,6 +51,7 @@ export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null):
     methods: row.methods,
     manual_resume: row.manualResume,
     first_ping_within_seconds: row.firstPingWithinSeconds,
+    severity: row.severity,
     uuid,
     ping_url: uuid === null ? null : `${hub.baseUrl}/ping/${uuid}`,
     ping_count: row.pingCount,

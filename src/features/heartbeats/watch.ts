@@ -1,7 +1,8 @@
 import { and, asc, eq, inArray, lte, min } from 'drizzle-orm'
-import { jobContext, record, systemActor, type AuditDraft, type EventDraft } from '../../core/change'
+import { jobContext, record, systemActor } from '../../core/change'
 import { prepared } from '../../core/db/prepared'
 import type { Hub } from '../../core/hub'
+import { joined, type Drafts } from '../incidents/outage'
 import { Alarm } from './alarm'
 import { tell } from './alerts'
 import { pingQueue } from './pings'
@@ -107,8 +108,7 @@ async function markDue(hub: Hub): Promise<number> {
       .where(and(lte(heartbeats.downAt, now), inArray(heartbeats.status, [...waiting])))
       .orderBy(asc(heartbeats.downAt), asc(heartbeats.id))
       .limit(mostAtOnce)
-    const audits: AuditDraft[] = []
-    const events: EventDraft[] = []
+    const told: Drafts[] = []
     for (const row of rows) {
       const outcome = markLate(row)
       const { state, flip } = outcome
@@ -120,10 +120,8 @@ async function markDue(hub: Hub): Promise<number> {
         .returning({ id: heartbeats.id })
       if (won.length === 0 || !flip) continue
       await tx.insert(flips).values(flipRow(row.id, flip))
-      const told = tell(row, state, flip, { actor: systemActor('heartbeats'), context: jobContext })
-      audits.push(...told.audits)
-      events.push(...told.events)
+      told.push(await tell(tx, hub, row, state, flip, { actor: systemActor('heartbeats'), context: jobContext }))
     }
-    return { result: rows.length, audits, events }
+    return { result: rows.length, ...joined(...told) }
   })
 }

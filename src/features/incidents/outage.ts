@@ -56,4 +56,8 @@ export const joined = (...drafts: readonly Drafts[]): Drafts => ({
   wakes: drafts.flatMap(one => one.wakes),
 })
 
+/** What a step leaves for its door, without what it answers. */
+export const draftsOf = ({ events, jobs, audits, notices, wakes }: Drafts): Drafts => ({ events, jobs, audits, notices, wakes })
+
+/** Nothing to report. */
 export const noDrafts = (): Drafts => joined()
