@@ -77,10 +77,14 @@ export async function openSettings(
   read?: Reader,
 ): Promise<Settings> {
   if (row.secretsSealed === null) return row.settings
-  const settings = structuredClone(row.settings)
-  const secrets = JSON.parse(await hub.keys.open(place, row.secretsSealed, read)) as Settings
-  for (const [path, value] of Object.entries(secrets)) put(settings, partsOf(path), value)
-  return settings
+  return filledIn(row.settings, JSON.parse(await hub.keys.open(place, row.secretsSealed, read)) as Settings)
+}
+
+/** Settings with values put where their paths lead. */
+export function filledIn(settings: Settings, values: Settings): Settings {
+  const filled = structuredClone(settings)
+  for (const [path, value] of Object.entries(values)) put(filled, partsOf(path), value)
+  return filled
 }
 
 /** The columns that keep settings. */

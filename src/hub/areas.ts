@@ -18,6 +18,7 @@ import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
+import { monitoringExchangeRoutes } from '../features/monitors/exchange-routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
@@ -42,6 +43,7 @@ export const apiAreas: readonly AnyElysia[] = [
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,
+  monitoringExchangeRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

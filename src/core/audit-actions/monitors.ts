@@ -69,4 +69,11 @@ export const monitorActions = [
     description: 'Many changes of monitors at once were refused; those that are made have entries of their own.',
     targets: [],
   }),
+  auditAction({
+    action: 'monitor.import',
+    number: 'MO009',
+    description:
+      'Monitors were made what a document says; those that were made, edited or deleted by it have entries of their own.',
+    targets: ['workspace'],
+  }),
 ] as const

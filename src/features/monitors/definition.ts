@@ -32,10 +32,17 @@ type Given = Omit<MonitorInput, 'type' | 'target' | 'name' | 'options'> | Omit<M
 
 /**
  * The definition of a monitor after an input or a merge patch: what is absent stays or is as in a new one, null is as in a new one.
- * @param kept of the monitor that is edited; null for a new one
+ * @param kept what stays where nothing is given; null for what a new monitor has
+ * @param before of the monitor as it was, whose interval it may keep whatever the plan says by now
  * @throws Problem 422 at each condition that cannot be read and each member that does not go with another, 403 `plan_limit_reached` for too short an interval
  */
-export function defined(ctx: Ctx, type: MonitorType, given: Given, kept: Definition | null): Definition {
+export function defined(
+  ctx: Ctx,
+  type: MonitorType,
+  given: Given,
+  kept: Definition | null,
+  before: Definition | null = kept,
+): Definition {
   const of = <T>(asked: T | null | undefined, now: T | undefined, fresh: T): T =>
     asked === undefined ? (now === undefined ? fresh : now) : (asked ?? fresh)
   const least = ctx.limits.monitor_interval_seconds ?? 0
@@ -62,7 +69,7 @@ export function defined(ctx: Ctx, type: MonitorType, given: Given, kept: Definit
     severity: of(given.severity, kept?.severity, 'critical'),
   }
   refuseContradiction(definition)
-  if (definition.intervalSeconds !== kept?.intervalSeconds) refuseTooOften(ctx, definition.intervalSeconds, least)
+  if (definition.intervalSeconds !== before?.intervalSeconds) refuseTooOften(ctx, definition.intervalSeconds, least)
   return definition
 }
 

@@ -8,8 +8,8 @@ import { requireMatch } from '../../core/if-match'
 import { noDrafts, type Resolution } from '../incidents/outage'
 import { resolveIncident } from '../incidents/outages'
 import { monitorTypeOf } from './monitor-types'
-import { asNew, insertMonitor, monitorHeld, monitorOf } from './monitors'
-import { openOptions, optionSecrets } from './options'
+import { asNew, made, monitorHeld, monitorOf } from './monitors'
+import { openOptions } from './options'
 import type { MonitorView } from './shapes'
 import { monitors, monitorTransitions } from './tables'
 import { monitoringTopic } from './topic'
@@ -55,16 +55,8 @@ export async function cloneMonitor(ctx: Ctx, id: string, input: { name?: string 
     const type = monitorTypeOf(from.type)
     const options = await openOptions(ctx.hub, from, tx)
     const name = input.name ?? `${[...from.name].slice(0, 190).join('')} (copy)`
-    const asked = { target: from.target, options }
-    const row = await insertMonitor(tx, ctx, { type, name, definition: definitionOf(from), asked })
-    const view = monitorView(ctx.hub, row)
-    const secrets = optionSecrets(type, options)
-    return {
-      result: view,
-      target: [monitorTarget(row), monitorTarget(from)],
-      after: { ...view, secret: Object.keys(secrets).length === 0 ? null : secrets },
-      wakes: [monitoringTopic],
-    }
+    const copy = await made(tx, ctx, { type, name, definition: definitionOf(from), asked: { target: from.target, options } })
+    return { ...copy, target: [copy.target, monitorTarget(from)].flat() }
   })
 }
 

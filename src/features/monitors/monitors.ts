@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import { refuseOverLimit } from '../../access/plans'
-import { change, isAlready, nextNumber } from '../../core/change'
+import { change, isAlready, nextNumber, type Changed } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { locking } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -54,23 +54,16 @@ export async function createMonitor(ctx: Ctx, input: MonitorInput): Promise<Moni
   const definition = defined(ctx, type, input, null)
   const asked = checkedOptions(type, target, input.options ?? {})
   return await change(ctx, 'monitor.create', async tx => {
-    const row = await insertMonitor(tx, ctx, { type, name, definition, asked })
-    const view = monitorView(ctx.hub, row)
-    return {
-      result: view,
-      target: monitorTarget(row),
-      after: { ...view, secret: secretTag(type, asked.options) },
-      wakes: [monitoringTopic],
-    }
+    return await made(tx, ctx, { type, name, definition, asked })
   })
 }
 
-/** A row with a state of its own, as a step of the change that makes it. @throws Problem 422, 403, 409 */
-export async function insertMonitor(
+/** Makes a monitor, as a step of the change that wants it. @throws Problem 422, 403, 409 */
+export async function made(
   tx: Tx,
   ctx: Ctx,
-  { type, name, definition, asked }: { type: MonitorType; name: string; definition: Definition; asked: Asked },
-): Promise<MonitorRow> {
+  { type, name, definition, asked }: Omit<Rewriting, 'kept'>,
+): Promise<Changed<MonitorView>> {
   const carriesSecret = Object.keys(optionSecrets(type, asked.options)).length > 0
   await refuseUnreachable(ctx, tx, { type: type.name, target: asked.target, carriesSecret })
   await refuseOverLimit(tx, ctx, 'monitors', () => countMonitors(tx, ctx.workspaceId))
@@ -99,7 +92,13 @@ export async function insertMonitor(
       updatedAt: now,
     })
     .returning()
-  return row!
+  const view = monitorView(ctx.hub, row!)
+  return {
+    result: view,
+    target: monitorTarget(row!),
+    after: { ...view, secret: secretTag(type, asked.options) },
+    wakes: [monitoringTopic],
+  }
 }
 
 /**
@@ -110,17 +109,30 @@ export async function updateMonitor(ctx: Ctx, id: string, patch: MonitorPatch): 
   return await change(ctx, 'monitor.update', async tx => {
     const row = await monitorHeld(tx, ctx, id)
     requireMatch(ctx, row)
-    return await changedTo(tx, ctx, row, patch)
+    const type = monitorTypeOf(row.type)
+    const kept = { target: row.target, options: await openOptions(ctx.hub, row, tx) }
+    const asked = editedOptions(type, kept, patch)
+    const name = patch.name === null ? understood({ type: row.type, target: asked.target }).name : (patch.name ?? row.name)
+    return await rewritten(tx, ctx, row, { type, kept, asked, definition: defined(ctx, type, patch, row), name })
   })
 }
 
-/** What an edit makes of a monitor, as a step of the change that edits it. @throws Problem 422, 403, 409 */
-export async function changedTo(tx: Tx, ctx: Ctx, row: MonitorRow, patch: MonitorPatch) {
-  const type = monitorTypeOf(row.type)
-  const kept = { target: row.target, options: await openOptions(ctx.hub, row, tx) }
-  const asked = editedOptions(type, kept, patch)
-  const definition = defined(ctx, type, patch, row)
-  const name = patch.name === null ? understood({ type: row.type, target: asked.target }).name : (patch.name ?? row.name)
+/** A monitor as it is to be, beside how its target and options are kept. */
+export interface Rewriting {
+  type: MonitorType
+  kept: Asked
+  asked: Asked
+  definition: Definition
+  name: string
+}
+
+/** Makes a monitor what it is to be, as a step of the change that edits it. @throws Problem 422, 403, 409 */
+export async function rewritten(
+  tx: Tx,
+  ctx: Ctx,
+  row: MonitorRow,
+  { type, kept, asked, definition, name }: Rewriting,
+): Promise<Changed<MonitorView>> {
   const sameOptions = isDeepStrictEqual(asked.options, kept.options)
   const columns = { name, target: asked.target, ...definition }
   if (sameOptions && isAlready(row, columns))
@@ -162,7 +174,7 @@ export async function deleteMonitor(ctx: Ctx, id: string): Promise<void> {
 }
 
 /** What the removal of a monitor takes with it, as a step of the change that removes it. */
-export async function removed(tx: Tx, ctx: Ctx, row: MonitorRow) {
+export async function removed(tx: Tx, ctx: Ctx, row: MonitorRow): Promise<Changed<undefined>> {
   const touched = await leaveRelations(tx, ctx, row.id)
   const { incident: _, ...ended } = await resolveIncident(tx, ctx.hub, {
     subject: row.id,

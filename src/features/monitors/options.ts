@@ -44,11 +44,23 @@ export function editedOptions(
   const given = patch.options ?? {}
   const base = patch.options === null ? {} : kept.options
   const edited = checkedOptions(type, patch.target ?? kept.target, mergePatch(base, given))
-  if (destinationOf(type, kept) === destinationOf(type, edited)) return edited
-  const form = formOf(type)
-  const again = new Set(Object.keys(secretsOf(form, given)))
-  const carried = Object.keys(secretsOf(form, edited.options)).filter(path => !again.has(path))
-  if (carried.length === 0) return edited
+  const again = new Set(Object.keys(optionSecrets(type, given)))
+  refuseCarried(
+    type,
+    kept,
+    edited,
+    Object.keys(optionSecrets(type, edited.options)).filter(path => !again.has(path)),
+  )
+  return edited
+}
+
+/**
+ * Refuses secrets that would come along to another destination.
+ * @param carried paths of secrets that were not given again
+ * @throws Problem 422 at each of them
+ */
+export function refuseCarried(type: MonitorType, kept: Asked, edited: Asked, carried: readonly string[]): void {
+  if (carried.length === 0 || destinationOf(type, kept) === destinationOf(type, edited)) return
   throw invalid(
     carried.map(path => ({
       pointer: `#/options/${path}`,
@@ -77,7 +89,7 @@ export async function optionColumns(
   return { options: settings, ...sealed }
 }
 
-/** The secrets among options, by their paths; for the audit log, which shows a tag of them. */
+/** The secrets among options, by their paths. */
 export const optionSecrets = (type: MonitorType, options: Settings): Settings => secretsOf(formOf(type), options)
 
 const formOf = (type: MonitorType): SettingsForm => ({

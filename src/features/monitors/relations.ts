@@ -104,6 +104,8 @@ export async function leaveRelations(tx: Tx, ctx: Ctx, id: string): Promise<Moni
 /** @throws Problem 409 where another monitor has the key */
 export async function refuseTakenKey(tx: Tx, ctx: Ctx, key: string | null, id: string | null): Promise<void> {
   if (key === null) return
+  // Two that arrive together take turns, so that both cannot find it free.
+  await takeTurns(tx, 'monitors', ctx.workspaceId)
   const of = [eq(monitors.workspaceId, ctx.workspaceId), eq(monitors.key, key), ...(id === null ? [] : [ne(monitors.id, id)])]
   const [row] = await tx
     .select({ id: monitors.id })

@@ -71,9 +71,10 @@ function targetFor(type: MonitorTypeName, text: string): string {
   return scheme === null ? text : text.slice(scheme.length + 3).replace(/\/$/, '')
 }
 
-function nameOf(text: string): string {
-  const scheme = schemeOf(text)
-  const rest = scheme === null ? text : text.slice(scheme.length + 3)
+/** What a monitor of this target is called: the host, with the port that was given. */
+export function nameOf(text: string): string {
+  const scheme = schemeOf(text.trim())
+  const rest = scheme === null ? text.trim() : text.trim().slice(scheme.length + 3)
   return [...rest.replace(/[/?#].*$/s, '').replace(/^.*@/s, '')].slice(0, 200).join('')
 }
 

@@ -1,0 +1,41 @@
+import { area, route } from '../../access/route'
+import { exportExamples, exportMonitoring } from './exchange/export'
+import { importMonitoring } from './exchange/import'
+import { ExportQuery, ImportQuery, MonitoringDocument, MonitoringImported, mostImported } from './exchange/shapes'
+
+export const monitoringExchangeRoutes = area('monitoring-exchange', 'Monitors', [
+  route({
+    method: 'GET',
+    path: '/v1/monitoring/export',
+    guard: 'monitoring.read',
+    operationId: 'exportMonitoring',
+    summary: 'Export what is watched',
+    description:
+      'All monitors of the workspace as one document that the import takes: each is named by its key, or its id where it has none. ' +
+      'Secrets stand as `${secret:…}`.',
+    query: ExportQuery,
+    streams: exportExamples,
+    run: (ctx, { query }) => exportMonitoring(ctx, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/monitoring/import',
+    guard: 'monitoring.write',
+    action: 'monitor.import',
+    operationId: 'importMonitoring',
+    summary: 'Import what is watched',
+    description:
+      'Makes the monitors of the workspace what a document says, all of it or nothing. One that has the key, or else the name, of an ' +
+      'entry is made what the entry says, members that it leaves out as in a new one; other entries are made. `prune` deletes what ' +
+      'the document does not have. `depends_on` and `members` name monitors by key. What is wrong is told with line, column and member.',
+    query: ImportQuery,
+    takes: {
+      types: { 'application/yaml': exportExamples['application/yaml']!, 'application/json': MonitoringDocument },
+      mostBytes: mostImported,
+      description: 'The document as YAML 1.2 or JSON, in UTF-8, up to 4 MiB and 10,000 monitors.',
+    },
+    answer: MonitoringImported,
+    problems: ['validation_failed', 'plan_limit_reached', 'already_exists'],
+    run: (ctx, { bytes, query }) => importMonitoring(ctx, bytes, query),
+  }),
+])

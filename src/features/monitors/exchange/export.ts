@@ -1,0 +1,91 @@
+import { asc, eq } from 'drizzle-orm'
+import { stringify } from 'yaml'
+import { Streamed } from '../../../access/streamed'
+import type { Ctx } from '../../../core/ctx'
+import { filledIn } from '../../../core/sealed-settings'
+import { piecesInTurns } from '../../../core/turns'
+import type { GroupOptions } from '../monitor-types'
+import { monitors } from '../tables'
+import type { MonitorRow } from '../view'
+import { documentExample } from './shapes'
+
+const types = { yaml: 'application/yaml', json: 'application/json' } as const
+
+/** What an export looks like, by media type. */
+export const exportExamples: Record<string, string> = {
+  [types.yaml]: stringify(documentExample),
+  [types.json]: JSON.stringify(documentExample),
+}
+
+/** Everything that is watched, as an import takes it: secrets stand as `${secret:…}`, and what is as in a new monitor is left out. */
+export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?: keyof typeof types }): Promise<Streamed> {
+  const rows = await ctx.hub.read
+    .select()
+    .from(monitors)
+    .where(eq(monitors.workspaceId, ctx.workspaceId))
+    .orderBy(asc(monitors.id))
+  const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
+  const items = function* () {
+    for (const row of rows) yield itemOf(row, keys)
+  }
+  const steps = format === 'yaml' ? yamlSteps(items()) : jsonSteps(items())
+  return new Streamed(types[format], `monitoring.${format}`, piecesInTurns(steps))
+}
+
+/** What a document calls a monitor. */
+export const keyOf = (row: Pick<MonitorRow, 'key' | 'id'>): string => row.key ?? row.id
+
+function itemOf(row: MonitorRow, keys: ReadonlyMap<string, string>): Record<string, unknown> {
+  const named = (ids: readonly string[]) => ids.flatMap(id => keys.get(id) ?? [])
+  const options = filledIn(
+    row.type === 'group' ? { ...row.options, members: named((row.options as GroupOptions).members) } : row.options,
+    Object.fromEntries(row.secretNames.map(path => [path, `\${secret:${keyOf(row)}/${path}}`])),
+  )
+  const item: Record<string, unknown> = {
+    key: keyOf(row),
+    name: row.name,
+    type: row.type,
+    ...(row.target !== '' && { target: row.target }),
+    ...(Object.keys(options).length > 0 && { options }),
+    interval_seconds: row.intervalSeconds,
+    timeout_seconds: row.timeoutSeconds,
+    retry_interval_seconds: row.retryIntervalSeconds,
+  }
+  const others: [string, unknown, unknown][] = [
+    ['description', row.description, ''],
+    ['confirm', row.confirm, 2],
+    ['recover', row.recover, 2],
+    ['recovery_seconds', row.recoverySeconds, row.locations.length > 1 ? 60 : 0],
+    ['quorum', row.quorum, 'majority'],
+    ['down_if', row.downIf, []],
+    ['degraded_if', row.degradedIf, []],
+    ['degraded_ms', row.degradedMs, null],
+    ['locations', row.locations, ['local']],
+    ['tags', row.tags, []],
+    ['depends_on', named(row.dependsOn), []],
+    ['dependency_grace_seconds', row.dependencyGraceSeconds, 60],
+    ['severity', row.severity, 'critical'],
+  ]
+  for (const [member, value, fresh] of others) if (!Bun.deepEquals(value, fresh)) item[member] = value
+  return item
+}
+
+function* yamlSteps(items: Iterable<Record<string, unknown>>): Generator<string> {
+  yield 'version: 1\n'
+  let first = true
+  for (const item of items) {
+    yield `${first ? 'monitors:\n' : ''}${stringify([item], { lineWidth: 0 })}`
+    first = false
+  }
+  if (first) yield 'monitors: []\n'
+}
+
+function* jsonSteps(items: Iterable<Record<string, unknown>>): Generator<string> {
+  yield '{"version":1,"monitors":['
+  let first = true
+  for (const item of items) {
+    yield `${first ? '' : ','}\n${JSON.stringify(item)}`
+    first = false
+  }
+  yield '\n]}\n'
+}

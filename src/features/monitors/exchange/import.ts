@@ -1,0 +1,209 @@
+import { eq } from 'drizzle-orm'
+import { takeTurns } from '../../../access/plans'
+import { changesBetween, target } from '../../../core/audit'
+import { auditDrafts, change, type AuditDraft, type Changed } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import { locking } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { filledIn, type Settings } from '../../../core/sealed-settings'
+import { defined } from '../definition'
+import { monitorTypeOf, type MonitorType } from '../monitor-types'
+import { made, monitorHeld, removed, rewritten } from '../monitors'
+import { checkedOptions, openOptions, optionSecrets, refuseCarried } from '../options'
+import type { MonitorInput } from '../shapes'
+import { monitors } from '../tables'
+import { understood } from '../understood'
+import type { MonitorRow } from '../view'
+import { entriesOf, type Entries, type Entry } from './entries'
+import { readDocument } from './read-document'
+import type { MonitoringChange, MonitoringDocument, MonitoringImported } from './shapes'
+
+const mostProblems = 20
+
+/**
+ * Makes what is watched what a document says, as one change: all of it or nothing. Each monitor that it makes, edits or deletes has an
+ * audit entry of its own.
+ * @param asked `dry_run` undoes everything; `prune` deletes what the document does not have
+ * @throws Problem 422 with line, column and member of all that is wrong, 403 `plan_limit_reached`
+ */
+export async function importMonitoring(
+  ctx: Ctx,
+  bytes: Uint8Array,
+  { dry_run = false, prune = false }: { dry_run?: boolean; prune?: boolean },
+): Promise<MonitoringImported> {
+  const { value, located } = readDocument(bytes)
+  try {
+    return await change(ctx, 'monitor.import', async tx => {
+      const done = await applied(tx, ctx, value, prune)
+      const result = imported(done, value.monitors.length, dry_run)
+      if (dry_run) throw new Undone(result)
+      return {
+        result,
+        target: target('workspace', { id: ctx.workspaceId }),
+        unchanged: done.changes.length === 0,
+        audits: done.audits,
+        events: done.parts.flatMap(one => one.events ?? []),
+        jobs: done.parts.flatMap(one => one.jobs ?? []),
+        notices: done.parts.flatMap(one => one.notices ?? []),
+        wakes: done.parts.flatMap(one => one.wakes ?? []),
+      }
+    })
+  } catch (error) {
+    if (error instanceof Undone) return error.result
+    if (error instanceof Problem && error.extras.errors) throw invalid(error.extras.errors.map(located))
+    throw error
+  }
+}
+
+/** Thrown out of a change to undo it, with what it would have come to. */
+class Undone extends Error {
+  constructor(readonly result: MonitoringImported) {
+    super('Nothing was to be done.')
+  }
+}
+
+interface Applied {
+  changes: MonitoringChange[]
+  audits: AuditDraft[]
+  parts: Changed<unknown>[]
+}
+
+async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: boolean): Promise<Applied> {
+  await takeTurns(tx, 'monitors', ctx.workspaceId)
+  const rows = await locking(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
+  const entries = entriesOf(document.monitors, rows)
+  const done: Applied = { changes: [], audits: [], parts: [] }
+  const take = (op: MonitoringChange['op'], row: Pick<MonitorRow, 'id' | 'key' | 'name'>, part: Changed<unknown>) => {
+    if (part.unchanged) return
+    const differing = changesBetween(part.before ?? {}, part.after ?? {}, ctx.hub.keys.tag)
+    done.changes.push({
+      op,
+      kind: 'monitor',
+      id: row.id,
+      key: row.key,
+      name: row.name,
+      before: (op === 'create' ? {} : (differing?.before ?? {})) as Record<string, unknown>,
+      after: (op === 'delete' ? {} : (differing?.after ?? {})) as Record<string, unknown>,
+    })
+    done.audits.push(...auditDrafts(ctx, `monitor.${op}`, part))
+    done.parts.push(part)
+  }
+  // First, so that what is made has their place under the plan.
+  const kept = new Set(entries.list.flatMap(one => one.row?.id ?? []))
+  const touched = new Set<string>()
+  for (const row of prune ? rows.filter(one => !kept.has(one.id)) : []) {
+    const part = await removed(tx, ctx, row)
+    take('delete', row, part)
+    for (const one of [part.target].flat()) touched.add(one.id)
+  }
+  const problems: FieldProblem[] = []
+  const failed = new Set<Entry>()
+  for (const entry of entries.list) {
+    // What it names is wrong, and told already.
+    if (entry.below.some(one => failed.has(one))) failed.add(entry)
+    if (failed.has(entry)) continue
+    try {
+      const row = entry.row && touched.has(entry.row.id) ? await monitorHeld(tx, ctx, entry.row.id) : entry.row
+      const part = await brought(tx, ctx, { ...entry, row }, entries, document.secrets ?? {})
+      entry.id = part.result.id
+      take(entry.row ? 'update' : 'create', part.result, part)
+    } catch (error) {
+      if (!(error instanceof Problem) || !error.extras.errors) throw error
+      failed.add(entry)
+      problems.push(...error.extras.errors.map(one => ({ ...one, pointer: `#/monitors/${entry.place}${one.pointer.slice(1)}` })))
+      if (problems.length >= mostProblems) break
+    }
+  }
+  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
+  return done
+}
+
+/** Makes or edits the monitor of an entry. @throws Problem 422 below the entry */
+async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, entries: Entries, secrets: Record<string, string>) {
+  const { type: typeName, target: targetGiven, name } = understood(item)
+  if (row && typeName !== row.type)
+    throw invalid([
+      { pointer: '#/type', code: 'conflict', detail: `is ${row.type} and stays so: delete the monitor, or give another key.` },
+    ])
+  const type = monitorTypeOf(typeName)
+  const full: MonitorInput = {
+    ...item,
+    // Found by its id, it has no key that could be told.
+    key: row && item.key === row.id ? row.key : (item.key ?? row?.key ?? null),
+    ...(item.depends_on && { depends_on: idsOf(entries, item.depends_on, '#/depends_on') }),
+  }
+  const given = type.name === 'group' ? withMembers(item.options ?? {}, entries) : (item.options ?? {})
+  const kept = { target: row?.target ?? '', options: row ? await openOptions(ctx.hub, row, tx) : {} }
+  const { options, carried } = withSecrets(type, given, row ? optionSecrets(type, kept.options) : {}, secrets)
+  const asked = checkedOptions(type, targetGiven, options)
+  if (row) refuseCarried(type, kept, asked, carried)
+  const definition = defined(ctx, type, full, null, row)
+  return row
+    ? await rewritten(tx, ctx, row, { type, kept, asked, definition, name })
+    : await made(tx, ctx, { type, asked, definition, name })
+}
+
+function idsOf(entries: Entries, names: readonly string[], pointer: string): string[] {
+  const problems: FieldProblem[] = []
+  const ids = names.flatMap((name, place) => {
+    const id = entries.idOf(name)
+    if (id) return [id]
+    problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is no monitor of the document or the workspace.' })
+    return []
+  })
+  if (problems.length > 0) throw invalid(problems)
+  return ids
+}
+
+function withMembers(options: Settings, entries: Entries): Settings {
+  const { members } = options
+  if (!Array.isArray(members) || !members.every(one => typeof one === 'string')) return options
+  return { ...options, members: idsOf(entries, members, '#/options/members') }
+}
+
+const placeholder = /^\$\{secret:([^}]{1,300})\}$/
+
+/**
+ * Options with the values that `${secret:NAME}` stands for: of the document, or else what the monitor has in that place.
+ * @returns carried paths of those that come from the monitor
+ */
+function withSecrets(
+  type: MonitorType,
+  given: Settings,
+  kept: Settings,
+  secrets: Record<string, string>,
+): { options: Settings; carried: string[] } {
+  const values: Settings = {}
+  const carried: string[] = []
+  const problems: FieldProblem[] = []
+  for (const [path, value] of Object.entries(optionSecrets(type, given))) {
+    const name = typeof value === 'string' ? placeholder.exec(value)?.[1] : undefined
+    if (name === undefined) continue
+    if (Object.hasOwn(secrets, name)) values[path] = secrets[name]
+    else if (Object.hasOwn(kept, path)) {
+      values[path] = kept[path]
+      carried.push(path)
+    } else
+      problems.push({
+        pointer: `#/options/${path}`,
+        code: 'required',
+        detail: `stands for a secret that neither the document names under \`secrets\`, as ${name}, nor the monitor has.`,
+      })
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return { options: filledIn(given, values), carried }
+}
+
+function imported({ changes }: Applied, named: number, dryRun: boolean): MonitoringImported {
+  const of = (op: MonitoringChange['op']) => changes.filter(one => one.op === op).length
+  return {
+    dry_run: dryRun,
+    created: of('create'),
+    updated: of('update'),
+    deleted: of('delete'),
+    unchanged: named - of('create') - of('update'),
+    // The id of what was not made leads nowhere.
+    changes: dryRun ? changes.map(one => (one.op === 'create' ? { ...one, id: null } : one)) : changes,
+  }
+}

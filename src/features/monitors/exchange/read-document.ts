@@ -1,0 +1,81 @@
+import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
+import { unstorable } from '../../../access/request-body'
+import { invalid, type FieldProblem } from '../../../core/problem'
+import { fieldProblems } from '../../../core/validate'
+import { MonitoringDocument } from './shapes'
+
+/** A document as it was sent, and where each of its members stands in the text. */
+export interface ReadDocument {
+  value: MonitoringDocument
+  /** A problem with the line and column of what it points to. */
+  located(problem: FieldProblem): FieldProblem
+}
+
+const mostProblems = 20
+
+/**
+ * Reads YAML 1.2, of which JSON is a part. @throws Problem 422 that tells line, column and member of all that is wrong
+ */
+export function readDocument(bytes: Uint8Array): ReadDocument {
+  const text = textOf(bytes)
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    strict: true,
+    uniqueKeys: true,
+    prettyErrors: false,
+  })
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `line ${line}, column ${col}`
+  }
+  if (document.errors.length > 0)
+    throw invalid(
+      document.errors
+        .slice(0, mostProblems)
+        .map(error => ({ pointer: '#', code: 'yaml', detail: `cannot be read at ${at(error.pos[0])}: ${error.message}` })),
+    )
+  const located = (problem: FieldProblem): FieldProblem => {
+    const offset = offsetOf(document, problem.pointer)
+    return offset === null ? problem : { ...problem, detail: `${problem.detail.replace(/\.$/, '')} (${at(offset)}).` }
+  }
+  const value = plainOf(document)
+  const hostile = unstorable(value)
+  const problems = hostile.length > 0 ? hostile : fieldProblems(MonitoringDocument, value)
+  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems).map(located))
+  return { value: value as MonitoringDocument, located }
+}
+
+/** @throws Problem 422 for what is no UTF-8 */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw invalid([{ pointer: '#', code: 'character', detail: 'must be text in UTF-8.' }])
+  }
+}
+
+/** @throws Problem 422 for aliases that stand for more than the text has room for */
+function plainOf(document: Document.Parsed): unknown {
+  try {
+    // As JSON has them: no maps with other keys than texts, no dates, no numbers that are none.
+    return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null))
+  } catch {
+    throw invalid([{ pointer: '#', code: 'yaml', detail: 'has aliases that stand for too much.' }])
+  }
+}
+
+/** Where a member begins, or what is nearest above it. */
+function offsetOf(document: Document.Parsed, pointer: string): number | null {
+  const parts = pointer
+    .split('/')
+    .slice(1)
+    .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map(part => (/^\d+$/.test(part) ? Number(part) : part))
+  for (let length = parts.length; length > 0; length--) {
+    const node = document.getIn(parts.slice(0, length), true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return null
+}

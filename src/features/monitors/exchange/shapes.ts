@@ -1,0 +1,96 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Nullable, Shape, Words } from '../../../core/shapes'
+import { MonitorInput } from '../shapes'
+
+export const mostImported = 4 * 1024 * 1024
+const mostMonitors = 10_000
+
+export const documentExample = {
+  version: 1,
+  monitors: [
+    { key: 'edge', name: 'Edge', type: 'group', options: { members: ['shop'], rule: 'all' } },
+    { key: 'shop', name: 'Shop', type: 'group', tags: ['prod'] },
+  ],
+}
+
+/** What is watched, as a document. A monitor in it is named by its key, or by its name where it has none. */
+export const MonitoringDocument = Shape(
+  {
+    version: Type.Optional(Type.Literal(1, { description: 'Of the form of the document.' })),
+    monitors: Type.Array(Type.Object(MonitorInput.properties, { additionalProperties: false }), {
+      maxItems: mostMonitors,
+      description: 'Monitors as they are made, each whole: what is left out is as in a new one.',
+    }),
+    secrets: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 300 }), Type.String({ maxLength: 65_536 }), {
+        maxProperties: mostMonitors,
+        description: 'Values that `${secret:NAME}` stands for.',
+      }),
+    ),
+  },
+  { $id: 'MonitoringDocument', description: 'What is watched, whole.', examples: [documentExample] },
+)
+
+export const ExportQuery = Shape({
+  format: Type.Optional(Words(['yaml', 'json'], { default: 'yaml', description: 'How the document is written.' })),
+})
+
+export const ImportQuery = Shape({
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Tells what would be done, and does nothing.' })),
+  prune: Type.Optional(Type.Boolean({ default: false, description: 'Deletes monitors that the document does not have.' })),
+})
+
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+export const MonitoringChange = Shape(
+  {
+    op: Words(['create', 'update', 'delete'], { description: 'What was done.' }),
+    kind: Words(['monitor'], { description: 'What it was done to.' }),
+    id: Nullable(Type.String(), { description: 'Its id; null for one that would be made.' }),
+    key: Nullable(Type.String(), { description: 'Its key.' }),
+    name: Type.String({ description: 'Its name.' }),
+    before: Type.Record(Type.String(), Type.Unknown(), { description: 'Members that differ, as they were; secrets as tags.' }),
+    after: Type.Record(Type.String(), Type.Unknown(), { description: 'The same as they are to be.' }),
+  },
+  { $id: 'MonitoringChange', description: 'One thing that an import makes different.' },
+)
+
+export const MonitoringImported = Shape(
+  {
+    dry_run: Type.Boolean({ description: 'Whether nothing was done.' }),
+    created: Count('Monitors made.'),
+    updated: Count('Monitors edited.'),
+    deleted: Count('Monitors deleted.'),
+    unchanged: Count('Monitors that are as the document says.'),
+    changes: Type.Array(MonitoringChange, { description: 'In the order in which they are done.' }),
+  },
+  {
+    $id: 'MonitoringImported',
+    description: 'What an import did, or would do.',
+    examples: [
+      {
+        dry_run: true,
+        created: 0,
+        updated: 1,
+        deleted: 0,
+        unchanged: 1,
+        changes: [
+          {
+            op: 'update',
+            kind: 'monitor',
+            id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
+            key: 'shop',
+            name: 'Shop',
+            before: { interval_seconds: 60 },
+            after: { interval_seconds: 30 },
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export type MonitoringDocument = Static<typeof MonitoringDocument>
+export type MonitoringImported = Static<typeof MonitoringImported>
+export type MonitoringChange = Static<typeof MonitoringChange>

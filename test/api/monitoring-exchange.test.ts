@@ -1,0 +1,159 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { world, type Caller, type World } from '../support/world'
+
+const yaml = { 'content-type': 'application/yaml' }
+const sent = (caller: Caller, text: string, query = '') => caller.call('POST', `/v1/monitoring/import${query}`, text, yaml)
+const exported = async (caller: Caller, format = 'yaml') =>
+  (await caller.call('GET', `/v1/monitoring/export?format=${format}`)).text
+const listed = async (w: World) => (await w.acme.call('GET', '/v1/monitors?limit=100&sort=name')).body.data
+const counted = ({ body }: { body: any }) => [body.created, body.updated, body.deleted, body.unchanged]
+
+const shop = `
+monitors:
+  # What customers see comes last on purpose: names may be told before they are made.
+  - key: edge
+    name: Edge
+    type: group
+    options: {members: [shop], rule: all}
+  - key: shop
+    name: Shop
+    type: group
+    tags: [prod]
+    depends_on: [router]
+  - key: router
+    name: Router
+    type: group
+`
+
+test('a document makes monitors that name each other, whatever their order, and a second time nothing', async () => {
+  const w = await world()
+  const first = await sent(w.acme, shop)
+  expect([first.status, first.body.errors]).toEqual([200, undefined])
+  expect(counted(first)).toEqual([3, 0, 0, 0])
+  const [edge, router, made] = await listed(w)
+  expect(edge.options.members).toEqual([made.id])
+  expect(made.depends_on).toEqual([router.id])
+  expect(await w.audited()).toEqual(['monitor.import', 'monitor.create', 'monitor.create', 'monitor.create'])
+  expect(counted(await sent(w.acme, shop))).toEqual([0, 0, 0, 3])
+  expect(await w.audited()).toEqual([])
+})
+
+test('a dry run tells what would differ, and leaves everything as it is', async () => {
+  const w = await world()
+  await sent(w.acme, shop)
+  await w.audited()
+  const before = await listed(w)
+  const edited = `${shop.replace('tags: [prod]', 'tags: [shop]').replace('key: router', 'key: switch').replace('[router]', '[switch]')}`
+  const dry = await sent(w.acme, edited, '?dry_run=true&prune=true')
+  expect(counted(dry)).toEqual([1, 1, 1, 1])
+  const [gone, fresh, changed] = dry.body.changes
+  expect(gone).toMatchObject({ op: 'delete', key: 'router', after: {} })
+  expect(fresh).toMatchObject({ op: 'create', key: 'switch', id: null, before: {} })
+  expect(changed).toMatchObject({ op: 'update', key: 'shop' })
+  expect(changed.after.tags).toEqual(['shop'])
+  expect(await listed(w)).toEqual(before)
+  expect(await w.audited()).toEqual([])
+
+  expect(counted(await sent(w.acme, edited, '?prune=true'))).toEqual([1, 1, 1, 1])
+  expect((await listed(w)).map((one: any) => one.key)).toEqual(['edge', 'switch', 'shop'])
+  expect(await w.audited()).toEqual(['monitor.import', 'monitor.delete', 'monitor.create', 'monitor.update'])
+})
+
+test('what is wrong is told with line, column and member, all at once, and nothing is done', async () => {
+  const w = await world()
+  const wrong = async (text: string, query = '') =>
+    (await sent(w.acme, text, query)).body.errors.map(
+      (one: any) => `${one.pointer} ${one.code} ${/\(.*\)/.exec(one.detail)?.[0]}`,
+    )
+  expect(await wrong('monitors:\n  - type: group\n    name: a\n    interval_seconds: 3\n')).toEqual([
+    '#/monitors/0/interval_seconds out_of_range (line 4, column 23)',
+  ])
+  expect(
+    await wrong(
+      'monitors:\n  - {type: group, name: a, timeout_seconds: 50, interval_seconds: 30}\n  - {type: group, name: b, depends_on: [c]}\n',
+    ),
+  ).toEqual([
+    '#/monitors/0/timeout_seconds out_of_range (line 2, column 45)',
+    '#/monitors/1/depends_on/0 unknown (line 3, column 41)',
+  ])
+  expect(
+    await wrong('monitors:\n  - {type: group, name: a, depends_on: [b]}\n  - {type: group, name: b, depends_on: [a]}\n'),
+  ).toEqual(['#/monitors/1/depends_on circular (line 3, column 40)'])
+  expect(await wrong('monitors:\n  - {type: group, name: a}\n  - {type: group, name: a}\n')).toEqual([
+    '#/monitors/1/name not_unique (line 3, column 25)',
+  ])
+  expect((await sent(w.acme, 'monitors: [\n')).body.errors[0]).toMatchObject({ pointer: '#', code: 'yaml' })
+  expect((await sent(w.acme, 'monitors: []\nmonitors: []\n')).status).toBe(422)
+  expect((await sent(w.acme, '')).status).toBe(422)
+  expect((await sent(w.acme, '- 1')).status).toBe(422)
+  const bomb = [
+    'a: &a [x, x, x, x, x, x, x, x, x]',
+    ...[...'bcdefgh'].map((name, at) => `${name}: &${name} [${`*${'abcdefg'[at]},`.repeat(9)}]`),
+  ]
+  expect((await sent(w.acme, bomb.join('\n'))).status).toBe(422)
+  expect(await listed(w)).toEqual([])
+})
+
+test('a monitor without a key is found by its name, and by nothing where two have it', async () => {
+  const w = await world()
+  const text = 'monitors: [{type: group, name: Alone, confirm: 3}]'
+  expect(counted(await sent(w.acme, text))).toEqual([1, 0, 0, 0])
+  expect(counted(await sent(w.acme, text.replace('3', '4')))).toEqual([0, 1, 0, 0])
+  expect((await listed(w))[0]).toMatchObject({ name: 'Alone', confirm: 4, key: null })
+  await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Alone' })
+  expect((await sent(w.acme, text)).body.errors[0]).toMatchObject({ pointer: '#/monitors/0/name', code: 'ambiguous' })
+})
+
+test('another workspace imports the export of one, and the plan of each holds', async () => {
+  const w = await world()
+  await sent(w.acme, shop)
+  const text = await exported(w.acme)
+  expect(counted(await sent(w.rival, text))).toEqual([3, 0, 0, 0])
+  expect(await exported(w.rival)).toBe(text)
+  await w.limit(w.rival.workspaceId, { monitors: 3 })
+  const over = await sent(w.rival, `${text}- {type: group, name: more}\n`)
+  expect([over.status, over.body.code]).toEqual([403, 'plan_limit_reached'])
+})
+
+test('whatever there is, importing its export changes nothing', async () => {
+  const w = await world()
+  const line = fc.stringMatching(/^[ -~äß€]{0,18}[!-~]$/)
+  const monitor = fc.record({
+    name: fc.oneof(
+      line,
+      fc.constantFrom('yes', '0x10', '1e3', 'null', '- a', '#', '"', "'", ': ', '~', '*a', '&b', '2027-01-01'),
+    ),
+    key: fc.oneof(fc.constant(null), fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,9}$/)),
+    description: fc.oneof(line, fc.constantFrom('', 'two\nlines\n', ' lead', 'trail ', '\ttab', 'a\r\nb')),
+    interval_seconds: fc.integer({ min: 60, max: 90 }),
+    confirm: fc.integer({ min: 1, max: 20 }),
+    quorum: fc.constantFrom('majority', 'any', 'all', 1),
+    tags: fc.uniqueArray(fc.constantFrom('a', 'b:c', '1', 'no', '1.0'), { maxLength: 3 }),
+    severity: fc.constantFrom('info', 'warning', 'critical'),
+    recovery_seconds: fc.integer({ min: 0, max: 3 }),
+    degraded_ms: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 9000 })),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(monitor, { minLength: 1, maxLength: 5 }), fc.boolean(), async (wanted, linked) => {
+      let last: string | null = null
+      for (const one of wanted) {
+        const relations: object =
+          last === null || !linked ? {} : { depends_on: [last], options: { members: [last], rule: 'all' } }
+        const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', ...one, ...relations })
+        // The key may be taken by then.
+        if (answer.status === 409) continue
+        expect([answer.status, answer.body.errors]).toEqual([201, undefined])
+        last = answer.body.id
+      }
+      const before = await listed(w)
+      for (const format of ['yaml', 'json']) {
+        const again = await sent(w.acme, await exported(w.acme, format), '?prune=true')
+        expect([again.status, again.body.errors, again.body.changes]).toEqual([200, undefined, []])
+      }
+      expect(await listed(w)).toEqual(before)
+      for (const { id } of before) await w.acme.call('DELETE', `/v1/monitors/${id}`)
+    }),
+    { numRuns: 25 },
+  )
+}, 60_000)
