@@ -117,12 +117,86 @@ CREATE TABLE "monitors" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "notification_channels" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"for_everything" boolean NOT NULL,
+	"topics" text NOT NULL,
+	"min_severity" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"remind_every_seconds" bigint,
+	"most_reminders" bigint NOT NULL,
+	"quiet_hours" text,
+	"group_seconds" bigint NOT NULL,
+	"active" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"disabled_reason" text collate "C",
+	"failures_in_a_row" bigint NOT NULL,
+	"gone_in_a_row" bigint NOT NULL,
+	"failing_since" bigint,
+	"last_error" text,
+	"last_tried_at" bigint,
+	"last_sent_at" bigint,
+	"retry_at" bigint,
+	"not_before" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "notification_threads" (
+	"channel_id" text collate "C" NOT NULL,
+	"thread" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"problem_id" text collate "C" NOT NULL,
+	"reminders_sent" bigint NOT NULL,
+	"sent_count" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	CONSTRAINT "notification_threads_channel_id_thread_pk" PRIMARY KEY("channel_id","thread")
+);
+--> statement-breakpoint
+CREATE TABLE "notifications" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"channel_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"thread" text collate "C" NOT NULL,
+	"once" text collate "C" NOT NULL,
+	"message" text NOT NULL,
+	"reminder" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"reason" text collate "C",
+	"attempt_count" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"give_up_at" bigint NOT NULL,
+	"last_error" text,
+	"said" text collate "C",
+	"sent_in" text collate "C",
+	"sent_at" bigint,
+	"finished_at" bigint,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "heartbeats" ADD COLUMN "severity" text collate "C" DEFAULT 'critical' NOT NULL;--> statement-breakpoint
 ALTER TABLE "incident_subjects" ADD CONSTRAINT "incident_subjects_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incident_updates" ADD CONSTRAINT "incident_updates_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incidents" ADD CONSTRAINT "incidents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitor_transitions" ADD CONSTRAINT "monitor_transitions_monitor_id_monitors_id_fk" FOREIGN KEY ("monitor_id") REFERENCES "public"."monitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitors" ADD CONSTRAINT "monitors_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notification_channels" ADD CONSTRAINT "notification_channels_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notification_threads" ADD CONSTRAINT "notification_threads_channel_id_notification_channels_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."notification_channels"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notifications" ADD CONSTRAINT "notifications_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "incident_subjects_subject" ON "incident_subjects" USING btree ("subject_id","incident_id");--> statement-breakpoint
 CREATE INDEX "incident_updates_incident" ON "incident_updates" USING btree ("incident_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "incidents_unresolved" ON "incidents" USING btree ("open_subject");--> statement-breakpoint
@@ -139,4 +213,14 @@ CREATE INDEX "monitors_name" ON "monitors" USING btree ("workspace_id","name","i
 CREATE INDEX "monitors_status" ON "monitors" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "monitors_share" ON "monitors" USING btree ("share");--> statement-breakpoint
 CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");--> statement-breakpoint
-CREATE UNIQUE INDEX "monitors_key" ON "monitors" USING btree ("workspace_id","key");
+CREATE UNIQUE INDEX "monitors_key" ON "monitors" USING btree ("workspace_id","key");--> statement-breakpoint
+CREATE UNIQUE INDEX "notification_channels_name" ON "notification_channels" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "notification_channels_workspace" ON "notification_channels" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "notification_threads_thread" ON "notification_threads" USING btree ("thread");--> statement-breakpoint
+CREATE INDEX "notification_threads_updated" ON "notification_threads" USING btree ("updated_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "notifications_once" ON "notifications" USING btree ("channel_id","once");--> statement-breakpoint
+CREATE INDEX "notifications_workspace" ON "notifications" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "notifications_channel" ON "notifications" USING btree ("channel_id","id");--> statement-breakpoint
+CREATE INDEX "notifications_due" ON "notifications" USING btree ("channel_id","status","due_at");--> statement-breakpoint
+CREATE INDEX "notifications_thread" ON "notifications" USING btree ("channel_id","thread","id");--> statement-breakpoint
+CREATE INDEX "notifications_finished" ON "notifications" USING btree ("finished_at");

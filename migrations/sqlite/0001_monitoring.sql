@@ -139,4 +139,88 @@ CREATE INDEX `monitors_status` ON `monitors` (`workspace_id`,`status`,`id`);--> 
 CREATE INDEX `monitors_share` ON `monitors` (`share`);--> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);--> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);--> statement-breakpoint
+CREATE TABLE `notification_channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`for_everything` integer NOT NULL,
+	`topics` text NOT NULL,
+	`min_severity` text NOT NULL,
+	`tags` text NOT NULL,
+	`remind_every_seconds` integer,
+	`most_reminders` integer NOT NULL,
+	`quiet_hours` text,
+	`group_seconds` integer NOT NULL,
+	`active` integer NOT NULL,
+	`status` text NOT NULL,
+	`disabled_reason` text,
+	`failures_in_a_row` integer NOT NULL,
+	`gone_in_a_row` integer NOT NULL,
+	`failing_since` integer,
+	`last_error` text,
+	`last_tried_at` integer,
+	`last_sent_at` integer,
+	`retry_at` integer,
+	`not_before` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notification_channels_name` ON `notification_channels` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `notification_channels_workspace` ON `notification_channels` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `notification_threads` (
+	`channel_id` text NOT NULL,
+	`thread` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`state` text NOT NULL,
+	`severity` text NOT NULL,
+	`problem_id` text NOT NULL,
+	`reminders_sent` integer NOT NULL,
+	`sent_count` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`channel_id`, `thread`),
+	FOREIGN KEY (`channel_id`) REFERENCES `notification_channels`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `notification_threads_thread` ON `notification_threads` (`thread`);--> statement-breakpoint
+CREATE INDEX `notification_threads_updated` ON `notification_threads` (`updated_at`);--> statement-breakpoint
+CREATE TABLE `notifications` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`state` text NOT NULL,
+	`severity` text NOT NULL,
+	`thread` text NOT NULL,
+	`once` text NOT NULL,
+	`message` text NOT NULL,
+	`reminder` integer NOT NULL,
+	`status` text NOT NULL,
+	`reason` text,
+	`attempt_count` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`give_up_at` integer NOT NULL,
+	`last_error` text,
+	`said` text,
+	`sent_in` text,
+	`sent_at` integer,
+	`finished_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notifications_once` ON `notifications` (`channel_id`,`once`);--> statement-breakpoint
+CREATE INDEX `notifications_workspace` ON `notifications` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_channel` ON `notifications` (`channel_id`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_due` ON `notifications` (`channel_id`,`status`,`due_at`);--> statement-breakpoint
+CREATE INDEX `notifications_thread` ON `notifications` (`channel_id`,`thread`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_finished` ON `notifications` (`finished_at`);--> statement-breakpoint
 ALTER TABLE `heartbeats` ADD `severity` text DEFAULT 'critical' NOT NULL;

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { numbered, isOrAre } from '../core/numbered'
+import { giveNotices } from '../core/change'
 import type { Ctx } from '../core/ctx'
 import { counters } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
-import { writeNotices, type NoticeDraft } from '../core/notices'
+import type { NoticeDraft } from '../core/notices'
 import { Problem } from '../core/problem'
 import type { PlanLimits, plans } from './tables'
 import { limitNames } from './workspace-shapes'
@@ -130,7 +131,7 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, limit: keyof PlanLimits,
   const used = await count()
   if (used < most) {
     const { workspaceId, planId } = ctx
-    return await writeNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max: most, used, planId }))
+    return await giveNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max: most, used, planId }))
   }
   throw new Problem(
     'plan_limit_reached',

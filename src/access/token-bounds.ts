@@ -11,7 +11,7 @@ import { tokens, workspaces, type TokenMode } from './tables'
 type TokenRow = typeof tokens.$inferSelect
 
 /** What a token can be narrowed to, by the prefix of its id. */
-export const narrowable: readonly IdPrefix[] = ['hb', 'mon', 'whe', 'zone']
+export const narrowable: readonly IdPrefix[] = ['hb', 'mon', 'whe', 'zone', 'chan']
 
 /** When and from where a token may be used. */
 export interface Bounds {

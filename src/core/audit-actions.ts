@@ -7,6 +7,7 @@ import { heartbeatActions } from './audit-actions/heartbeats'
 import { incidentActions } from './audit-actions/incidents'
 import { monitorActions } from './audit-actions/monitors'
 import { noticeActions } from './audit-actions/notices'
+import { notificationActions } from './audit-actions/notifications'
 import { peopleActions } from './audit-actions/people'
 import { webhookActions } from './audit-actions/webhooks'
 
@@ -21,6 +22,7 @@ const entries = [
   ...incidentActions,
   ...monitorActions,
   ...noticeActions,
+  ...notificationActions,
   ...peopleActions,
   ...webhookActions,
 ] as const

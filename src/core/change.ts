@@ -78,7 +78,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
     await writeAudit(tx, hub, auditDrafts(ctx, action, done))
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
-    await writeNotices(tx, hub, done.notices ?? [])
+    await giveNotices(tx, hub, done.notices ?? [])
     if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
     return done
   })
@@ -133,7 +133,7 @@ export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>):
     await writeAudit(tx, hub, done.audits ?? [])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
-    await writeNotices(tx, hub, done.notices ?? [])
+    await giveNotices(tx, hub, done.notices ?? [])
     return done
   })
   announce(hub, recorded)
@@ -217,6 +217,16 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
   }
 }
 
+/** Writes notices down, with the jobs that tell people of them: a step for what gives notice deep within a change. */
+export async function giveNotices(tx: Tx, hub: Hub, drafts: NoticeDraft[]): Promise<void> {
+  for (const id of new Set(await writeNotices(tx, hub, drafts)))
+    await enqueue(
+      tx,
+      hub,
+      hub.noticeJobs.map(kind => ({ kind, payload: { notice_id: id }, uniqueKey: id })),
+    )
+}
+
 /** Workspaces in one order, so that two changes of several never wait for each other. */
 const byWorkspace = <D extends { workspaceId: string }>(drafts: D[]): [string, D[]][] =>
   [...Map.groupBy(drafts, draft => draft.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -269,10 +279,10 @@ export const stillRunning = (): Problem =>
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'
 
-function announce(hub: Hub, { events: told = [], jobs = [], wakes = [] }: Omit<Recorded<unknown>, 'result'>): void {
+function announce(hub: Hub, { events: told = [], jobs = [], notices = [], wakes = [] }: Omit<Recorded<unknown>, 'result'>): void {
   const topics = topicsOf(hub)
   for (const topic of new Set([...told.map(one => feedTopic(one.workspaceId)), ...wakes])) topics.wake(topic)
-  if (told.length === 0 && jobs.length === 0) return
+  if (told.length === 0 && jobs.length === 0 && notices.length === 0) return
   hub.jobSignal.wake()
   // A lost announcement costs the other hubs at most a second: they look by themselves that often.
   void hub.store

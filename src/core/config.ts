@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 import { DnsFormatError } from './dns/format-error'
 import { lowerName, parseName } from './dns/name'
+import { mailServerOf } from './net/mail-server'
 import { parseRange, type AddressRange } from './net/address'
 import { resolverOf, type Resolver } from './net/resolvers'
 
@@ -133,6 +134,13 @@ export const settings = {
     'Comma-separated addresses of the resolvers that targets of ALIAS records are asked of; those of the system when unset.',
     readResolvers,
   ),
+  smtpUrl: setting(
+    'BAILIWICK_SMTP_URL',
+    null,
+    'Mail server of the installation, as `smtps://user:password@host` or `smtp://host:port?tls=offered`.',
+    mailServerOf,
+  ),
+  mailFrom: setting('BAILIWICK_MAIL_FROM', null, 'Sender of mails, as `name@host` or `Name <name@host>`.', readMailbox),
   pingBodyLimit: setting(
     'BAILIWICK_PING_BODY_LIMIT',
     '100000',
@@ -186,6 +194,8 @@ export function loadConfig(
   const whole = config as Config
   if (!whole.tlsCert !== !whole.tlsKey)
     throw new BadSetting('BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together: set both or neither.')
+  if (!whole.smtpUrl !== !whole.mailFrom)
+    throw new BadSetting('BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM go together: set both or neither.')
   if (whole.databaseUrl && !whole.masterKeyFile) {
     throw new BadSetting(
       'BAILIWICK_MASTER_KEY_FILE: it must be set on PostgreSQL, since all hubs of one database share the master key.',
@@ -247,6 +257,13 @@ function readBaseUrl(text: string): string {
   if (url.search || url.hash || url.username || url.pathname !== '/')
     throw new Error('it must be scheme, host and port only, without path, query or login.')
   return url.origin
+}
+
+/** A mailbox (RFC 5322 section 3.4), of which the parts are not looked into beyond what would break a header. */
+function readMailbox(text: string): string {
+  if (!/^(?:[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+|[^<>@\p{Cc}]+ <[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>)$/u.test(text))
+    throw new Error(`'${text}' is not a mailbox such as alerts@example.com or Bailiwick <alerts@example.com>.`)
+  return text
 }
 
 /** A name that can stand in a Host header (RFC 1123 section 2.1): without scheme, port and path. */

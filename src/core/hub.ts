@@ -27,6 +27,8 @@ export interface Hub {
   jobSignal: JobSignal
   /** Job kinds that each committed event starts, with the payload `{event_id}`. */
   eventJobs: readonly string[]
+  /** Job kinds that each notice starts, when it is given and when it is given again, with the payload `{notice_id}`. */
+  noticeJobs: readonly string[]
   /** The jobs that a workspace's audit log starts when it grows or is signed, as of `now` (ms UTC). */
   auditJobs(tx: Tx, workspaceId: string, now: number): Promise<JobDraft[]>
   /** The address clients use, without a trailing slash. */

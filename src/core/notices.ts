@@ -21,6 +21,8 @@ export const noticeKinds = {
   'dns_zone.target_failing': { title: 'A DNS zone cannot be kept up at a provider', severity: 'critical' },
   'dns_provider.failing': { title: 'A DNS provider cannot be used', severity: 'warning' },
   'monitor_results.set_aside': { title: 'Results of checks could not be read', severity: 'warning' },
+  'notification_channel.failing': { title: 'A notification channel does not get through', severity: 'warning' },
+  'notification_channel.disabled': { title: 'A notification channel was disabled', severity: 'critical' },
   'webhook_endpoint.failing': { title: 'A webhook endpoint takes no messages', severity: 'warning' },
   'webhook_endpoint.disabled': { title: 'A webhook endpoint was disabled', severity: 'critical' },
   'webhook_endpoint.resumed': { title: 'A webhook endpoint is within the plan again', severity: 'info' },
@@ -50,13 +52,15 @@ const longestText = 1_000
 /**
  * Writes notices down, as a step of the change that gives rise to them. A matter that has a notice already counts once more there,
  * and is unread again.
+ * @returns the ids of the notices
  */
-export async function writeNotices(tx: Tx, { clock }: { clock: Clock }, drafts: readonly NoticeDraft[]): Promise<void> {
+export async function writeNotices(tx: Tx, { clock }: { clock: Clock }, drafts: readonly NoticeDraft[]): Promise<string[]> {
   const now = clock.now()
+  const ids: string[] = []
   // Two that lock in different orders wait for each other.
   const ordered = drafts.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
   for (const draft of ordered) {
-    await tx
+    const [row] = await tx
       .insert(notices)
       .values({
         id: newId('ntc'),
@@ -90,7 +94,10 @@ export async function writeNotices(tx: Tx, { clock }: { clock: Clock }, drafts: 
           updatedAt: sql`excluded.updated_at`,
         },
       })
+      .returning({ id: notices.id })
+    ids.push(row!.id)
   }
+  return ids
 }
 
 const keyOf = (draft: NoticeDraft): string => `${draft.kind} ${draft.matter}`

@@ -21,6 +21,7 @@ import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
+import notifications from './notifications.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import people from './people.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
@@ -62,6 +63,7 @@ export const pages: readonly Page[] = [
   page('incidents', incidents),
   page('webhooks', webhooks),
   page('notices', notices),
+  page('notifications', notifications),
   page('events', events),
   page('actions', actions),
   page('audit', audit),

@@ -21,6 +21,7 @@ import { limitRoutes } from '../features/limits/routes'
 import { monitoringExchangeRoutes } from '../features/monitors/exchange-routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { noticeRoutes } from '../features/notices/routes'
+import { notificationRoutes } from '../features/notifications/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
 
 /** Every area of the API. */
@@ -49,6 +50,7 @@ export const apiAreas: readonly AnyElysia[] = [
   actionRoutes,
   auditRoutes,
   noticeRoutes,
+  notificationRoutes,
   auditStreamRoutes,
 ]
 

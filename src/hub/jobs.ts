@@ -10,6 +10,9 @@ import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
 import { endAcknowledgementJob } from '../features/incidents/acknowledgement'
+import { deliverJob as notificationJob } from '../features/notifications/deliver'
+import { noticeJob } from '../features/notifications/notice-messages'
+import { remindJob } from '../features/notifications/remind'
 import { deliverJob } from '../features/webhooks/deliver'
 import { followAliasesJob } from '../features/dns/aliases/follow'
 import { resolveAliasJob } from '../features/dns/aliases/refresh'
@@ -33,6 +36,9 @@ export const jobKinds: readonly JobKind[] = [
   checkProviderJob,
   notifyJob,
   endAcknowledgementJob,
+  notificationJob,
+  noticeJob,
+  remindJob,
   actionJob(recoverAction),
   actionJob(applyAction),
   actionJob(rolloutAction),
@@ -43,3 +49,6 @@ export const jobKinds: readonly JobKind[] = [
 
 /** Jobs that each event starts. */
 export const eventJobs: readonly string[] = [dispatchJob.kind]
+
+/** Jobs that each notice starts. */
+export const noticeJobs: readonly string[] = [noticeJob.kind]

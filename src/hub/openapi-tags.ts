@@ -12,6 +12,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Tokens', description: 'API tokens and what they may do.' },
   { name: 'Workspaces', description: 'Workspaces and plans.' },
   { name: 'Notices', description: 'What the people of a workspace should know of.' },
+  { name: 'Notifications', description: 'Channels by which people are told, and the log of what was.' },
   { name: 'Members', description: 'People of a workspace, and invitations to it.' },
   { name: 'Deprecations', description: 'What of the API goes away, and who uses it.' },
   { name: 'Audit', description: 'The log of every action.' },

@@ -19,7 +19,7 @@ import { openLog, type Log } from '../core/log'
 import { systemResolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
 import { makeApp } from './app'
-import { eventJobs, jobKinds } from './jobs'
+import { eventJobs, jobKinds, noticeJobs } from './jobs'
 import { lockFolder } from './folder-lock'
 import { joinHubs, leaveHubs, renewPresence } from './presence'
 import { startTimetable } from './timetable'
@@ -54,6 +54,7 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
     keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
     jobSignal: new JobSignal(),
     eventJobs,
+    noticeJobs,
     auditJobs: streamJobs,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],

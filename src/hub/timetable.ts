@@ -28,6 +28,7 @@ import { pruneSeries, thinSeries } from '../features/monitors/series/retention'
 import { sealHours } from '../features/monitors/series/seal'
 import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
+import { pruneNotifications } from '../features/notifications/retention'
 import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
@@ -73,6 +74,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
     { name: 'prune-series', pattern: '0 */5 * * * *', run: () => pruneSeries(hub) },
     { name: 'thin-series', pattern: '0 17 3 * * *', run: () => thinSeries(hub) },
+    { name: 'prune-notifications', pattern: '0 54 * * * *', run: () => pruneNotifications(hub) },
     { name: 'prune-transfers', pattern: '0 22 * * * *', run: () => pruneTransfers(hub) },
     { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },

@@ -37,6 +37,8 @@ async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const settings = { url: 'http://127.0.0.1:9/', api_key: 'a-key' }
   await w.acme.call('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'ns2' })
   await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
+  const channel = { kind: 'slack', name: 'channel', settings: { url: 'http://127.0.0.1:9/' } }
+  await w.acme.call('POST', '/v1/notification-channels', channel)
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
 }

@@ -182,6 +182,7 @@ const ofNobody = [
   'GET /v1/event-kinds',
   'GET /v1/dns/provider-kinds',
   'GET /v1/monitors/types',
+  'GET /v1/notification-channels/kinds',
   'GET /v1/event-kinds/:kind',
   'GET /v1/audit-events/catalog',
 ]
@@ -287,9 +288,16 @@ async function ownId(collection: string): Promise<string> {
 }
 
 async function firstOf(collection: string) {
-  // These are made by the hub: a test message to an endpoint is a delivery, a reported token a notice, a missed heartbeat an event.
+  // These are made by the hub: a test message to an endpoint is a delivery, a test of a channel a notification, a reported token a notice, a missed heartbeat an event.
   if (collection === '/v1/webhook-deliveries')
     await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/test`, {})
+  if (collection === '/v1/notifications') {
+    const channel = { kind: 'webhook', name: 'nobody listens', settings: { url: 'http://127.0.0.1:9/' } }
+    await acme.call(
+      'POST',
+      `/v1/notification-channels/${(await acme.call('POST', '/v1/notification-channels', channel)).body.id}/test`,
+    )
+  }
   if (collection === '/v1/notices') {
     const { token } = (await acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
     await stranger.call('POST', '/v1/tokens/report', { token })

@@ -1,16 +1,12 @@
-import { limiterOf } from '../../access/limiter'
+import { refuseAskedTooOften } from '../../access/asked-too-often'
 import type { Ctx } from '../../core/ctx'
-import { tryAgain } from '../../core/problem'
 
 /**
- * Holds what people send by hand to five a minute and receiver: it must not become a way to flood somebody.
+ * Holds what people send by hand to five a minute and receiver.
  * @throws Problem 429
  */
-export function refuseTooOften(
+export const refuseTooOften = (
   ctx: Ctx,
   what: 'endpoint-tests' | 'endpoint-resends' | 'endpoint-recoveries' | 'stream-tests',
   endpointId: string,
-): void {
-  const verdict = limiterOf(ctx.hub).take([{ name: what, key: endpointId, quota: 5, windowSeconds: 60 }], ctx.hub.clock.now())
-  if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
-}
+): void => refuseAskedTooOften(ctx, what, endpointId, 5)

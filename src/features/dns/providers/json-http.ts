@@ -3,7 +3,7 @@ import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core
 import { retryAfterMs } from '../../../core/net/retry-after'
 import type { FieldProblem } from '../../../core/problem'
 import { ProviderError, type ProviderFailure, type Surroundings } from './provider'
-import { toldLine } from './told-line'
+import { toldLine } from '../../../core/told-line'
 
 /** An answer of an HTTP API: `json` is undefined where the body is empty or no JSON. */
 export interface JsonAnswer {

@@ -1,10 +1,9 @@
 import type { TObject } from '@sinclair/typebox'
-import type { Clock } from '../../../core/clock'
 import type { TsigKey } from '../../../core/dns/tsig'
-import type { Log } from '../../../core/log'
-import type { VettedHost } from '../../../core/net/egress'
-import type { FetchLimits, GuardedRequest, GuardedResponse } from '../../../core/net/guarded-fetch'
-import { toldLine } from './told-line'
+import type { Surroundings } from '../../../core/net/surroundings'
+import { toldLine } from '../../../core/told-line'
+
+export type { Surroundings }
 
 /** What a provider knows of an rrset beyond DNS. Absent members are left as they are at the provider. */
 export interface RrsetOptions {
@@ -151,16 +150,6 @@ export class ProviderError extends Error {
   ) {
     super(toldLine(message))
   }
-}
-
-/** The world as one provider may see it: every connection obeys the network policy of its workspace. */
-export interface Surroundings {
-  clock: Clock
-  log: Log
-  /** One HTTP request. @throws FetchFailed */
-  request(request: GuardedRequest, limits?: FetchLimits): Promise<GuardedResponse>
-  /** An address to dial for anything that is not HTTP. @throws EgressRefused */
-  vet(host: string, port: number): Promise<VettedHost>
 }
 
 /** A protocol by which zones are kept elsewhere, and what a person has to tell for it. */

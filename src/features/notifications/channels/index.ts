@@ -1,0 +1,13 @@
+import type { ChannelKind } from './channel'
+import { discord } from './discord'
+import { email } from './email'
+import { ntfy } from './ntfy'
+import { slack } from './slack'
+import { telegram } from './telegram'
+import { webhook } from './webhook'
+
+/** Every way of telling people. */
+export const channelKinds: readonly ChannelKind[] = [email, slack, discord, telegram, ntfy, webhook]
+
+/** Undefined for a kind that another version knows. */
+export const channelKindOf = (kind: string): ChannelKind | undefined => channelKinds.find(one => one.kind === kind)

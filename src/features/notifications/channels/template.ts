@@ -1,0 +1,110 @@
+import { instant } from '../../../core/clock'
+import type { Outgoing } from './channel'
+
+/** How what is put into a text is written there: as it is, in a JSON string, or percent-encoded (RFC 3986 section 2.1). */
+export type Escaping = 'none' | 'json' | 'percent'
+
+/** What a place holder stands for; a value of null is an empty text. */
+type Values = Readonly<Record<string, (outgoing: Outgoing) => string | null>>
+
+const statusOf = ({ message }: Outgoing): string => (message.state === 'problem' ? 'down' : 'up')
+const nameOf = ({ message }: Outgoing): string => message.resource?.name ?? message.resource?.id ?? message.title
+const actions = { problem: 'trigger', recovery: 'resolve', information: 'trigger' } as const
+
+/** Placeholders in double braces: `{{message.title}}`. */
+export const placeholders: Values = {
+  'notification.id': one => one.id,
+  'message.kind': one => one.message.kind,
+  'message.state': one => one.message.state,
+  'message.severity': one => one.message.severity,
+  'message.title': one => one.message.title,
+  'message.text': one => one.message.text,
+  'message.facts': one => one.message.facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
+  'message.link': one => one.message.link,
+  'message.acknowledge_link': one => one.message.acknowledgeLink,
+  'message.thread': one => one.message.thread,
+  'message.tags': one => one.message.tags.join(' '),
+  'message.occurred_at': one => instant(one.message.occurredAt),
+  'message.count': one => String(one.count),
+  'resource.type': one => one.message.resource?.type ?? null,
+  'resource.id': one => one.message.resource?.id ?? null,
+  'resource.name': one => one.message.resource?.name ?? null,
+  status: statusOf,
+  event_action: one => actions[one.message.state],
+}
+
+/** Those of Healthchecks, for bodies that were written for it: `$NAME`. Each is also there as `$NAME_JSON`, with quotes. */
+const dollars: Values = {
+  NAME: nameOf,
+  CODE: one => one.message.resource?.id ?? one.message.thread,
+  STATUS: statusOf,
+  NOW: one => instant(one.message.occurredAt),
+  TAGS: one => one.message.tags.join(' '),
+  BODY: one => [one.message.text, ...one.message.facts.map(([name, value]) => `${name}: ${value}`)].filter(Boolean).join('\n'),
+}
+
+const braces = /\{\{\s*([\w.-]+)\s*\}\}/g
+const dollar = new RegExp(`\\$(TAG\\d{1,2}|${Object.keys(dollars).join('|')})(_JSON)?(?![A-Z])`, 'g')
+
+/** Names in double braces that stand for nothing. @param secrets names of secrets that are there */
+export const unknownIn = (text: string, secrets: readonly string[]): string[] =>
+  [...text.matchAll(braces)].map(match => match[1]!).filter(name => !isKnown(name, secrets))
+
+/** A text with its placeholders filled in. What is filled in is not looked into again. */
+export function filled(text: string, outgoing: Outgoing, secrets: Readonly<Record<string, string>>, escaping: Escaping): string {
+  const write = escapings[escaping]
+  return text
+    .split(new RegExp(`(${braces.source})`))
+    .map((part, place) => {
+      // Splitting by a group in a group gives the text between, the placeholder, and its name.
+      if (place % 3 === 1) return ''
+      // The whole message is JSON already.
+      if (place % 3 === 2)
+        return part === 'json' && escaping === 'json' ? valueOf(part, outgoing, secrets) : write(valueOf(part, outgoing, secrets))
+      return part.replaceAll(dollar, (_, name: string, json: string | undefined) => {
+        const value = dollarValue(name, outgoing)
+        if (json !== undefined) return JSON.stringify(value)
+        return escaping === 'percent' ? write(value) : value
+      })
+    })
+    .join('')
+}
+
+const isKnown = (name: string, secrets: readonly string[]): boolean =>
+  name === 'json' || Object.hasOwn(placeholders, name) || (name.startsWith('secret.') && secrets.includes(name.slice(7)))
+
+function valueOf(name: string, outgoing: Outgoing, secrets: Readonly<Record<string, string>>): string {
+  if (name === 'json') return JSON.stringify(wholeOf(outgoing))
+  if (name.startsWith('secret.')) return secrets[name.slice(7)] ?? ''
+  return (Object.hasOwn(placeholders, name) ? placeholders[name]!(outgoing) : null) ?? ''
+}
+
+function dollarValue(name: string, outgoing: Outgoing): string {
+  const tag = /^TAG(\d+)$/.exec(name)
+  if (tag) return outgoing.message.tags[Number(tag[1]) - 1] ?? ''
+  return dollars[name]!(outgoing) ?? ''
+}
+
+/** A message as JSON tells of it. */
+export const wholeOf = ({ id, message, count }: Outgoing) => ({
+  notification_id: id,
+  count,
+  kind: message.kind,
+  state: message.state,
+  severity: message.severity,
+  title: message.title,
+  text: message.text,
+  facts: message.facts.map(([name, value]) => ({ name, value })),
+  link: message.link,
+  acknowledge_link: message.acknowledgeLink,
+  thread: message.thread,
+  resource: message.resource,
+  tags: message.tags,
+  occurred_at: instant(message.occurredAt),
+})
+
+const escapings: Record<Escaping, (text: string) => string> = {
+  none: text => text,
+  json: text => JSON.stringify(text).slice(1, -1),
+  percent: encodeURIComponent,
+}

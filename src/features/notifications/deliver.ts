@@ -1,0 +1,240 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { suspendedPauseMs } from '../../access/suspension'
+import { workspaces } from '../../access/tables'
+import type { Recorded } from '../../core/change'
+import { locking } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import type { JobKind } from '../../core/jobs/job'
+import { inTurns } from '../../core/jobs/lanes'
+import { channelKindOf } from './channels'
+import { whyIdle } from './chosen'
+import { deliverJobFor, deliverKind } from './delivery-jobs'
+import { disableChannel, failingNotices } from './channel-health'
+import { gather } from './gather'
+import { nextTryAt, retryPause } from './pace'
+import { heldUntil } from './quiet-hours'
+import { sendOn, type Sent } from './send'
+import { notificationChannels, notifications, notificationThreads, type ChannelRow, type NotificationRow } from './tables'
+import { deliverJobsFor, mostTogether, waitingOf } from './waiting'
+
+/**
+ * Sends what waits on one channel, all that is due in one message. One run at a time a channel, over all hubs. A process that dies
+ * between sending and recording has it sent once more: a message may come twice, and is never lost.
+ */
+export const deliverJob: JobKind<{ channel_id: string }> = {
+  kind: deliverKind,
+  concurrency: 16,
+  lanes: inTurns,
+  leaseMs: 3 * 60_000,
+  retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
+  async run(hub, job) {
+    const [found] = await hub.read
+      .select({ channel: notificationChannels, suspendedAt: workspaces.suspendedAt })
+      .from(notificationChannels)
+      .innerJoin(workspaces, eq(workspaces.id, notificationChannels.workspaceId))
+      .where(eq(notificationChannels.id, job.payload.channel_id))
+    if (!found || whyIdle(found.channel) !== null) return undefined
+    const { channel } = found
+    const now = hub.clock.now()
+    if (found.suspendedAt !== null)
+      return async () => ({ result: undefined, jobs: [deliverJobFor(channel, now + suspendedPauseMs)] })
+    const { going, held, nextAt } = chosen(channel, await waitingOf(hub.read, channel.id), now)
+    if (going.length === 0)
+      return async tx => {
+        await hold(tx, held, now)
+        return { result: undefined, jobs: nextAt === null ? [] : [deliverJobFor(channel, nextAt)] }
+      }
+    const sent = await sendOn(hub, channel, {
+      id: going[0]!.id,
+      message: gather(
+        going.map(one => one.message),
+        going.every(one => one.status === 'held'),
+      ),
+      count: going.length,
+      first: going.length === 1 && (await isFirst(hub, going[0]!)),
+    })
+    return async tx => {
+      await hold(tx, held, now)
+      return await settle(tx, hub, channel.id, going, sent)
+    }
+  },
+}
+
+/** What goes out now, what quiet hours hold, and when to look again if nothing goes. */
+function chosen(channel: ChannelRow, waiting: readonly NotificationRow[], now: number) {
+  const held: { row: NotificationRow; until: number }[] = []
+  const free: NotificationRow[] = []
+  for (const row of waiting) {
+    const until = heldUntil(channel.quietHours, row.severity, now)
+    if (until === null) free.push(row)
+    else held.push({ row, until })
+  }
+  const paceMs = channelKindOf(channel.kind)?.paceMs ?? 1_000
+  const at = nextTryAt({ ...channel, paceMs }, free, now)
+  if (at !== null && at <= now) {
+    // Those that failed before go along with what is new: the order of a thread is kept, and all of it is told.
+    const due = free.filter(row => row.dueAt <= now)
+    return { going: due.slice(0, channel.groupSeconds === 0 ? 1 : mostTogether), held, nextAt: null }
+  }
+  const soonest = [at, ...held.map(one => one.until)].filter(one => one !== null)
+  return { going: [], held, nextAt: soonest.length === 0 ? null : Math.min(...soonest) }
+}
+
+/** Keeps what the quiet hours hold until they end. */
+async function hold(tx: Tx, held: readonly { row: NotificationRow; until: number }[], now: number): Promise<void> {
+  for (const { row, until } of held) {
+    if (row.status === 'held' && row.dueAt === until) continue
+    await tx
+      .update(notifications)
+      .set({
+        status: 'held',
+        reason: 'quiet_hours',
+        dueAt: until,
+        giveUpAt: sql`${notifications.giveUpAt} + ${until - row.dueAt}`,
+        updatedAt: now,
+      })
+      .where(and(eq(notifications.id, row.id), inArray(notifications.status, ['waiting', 'held'])))
+  }
+}
+
+async function isFirst(hub: Hub, { channelId, thread }: NotificationRow): Promise<boolean> {
+  const [row] = await hub.read
+    .select({ sentCount: notificationThreads.sentCount })
+    .from(notificationThreads)
+    .where(and(eq(notificationThreads.channelId, channelId), eq(notificationThreads.thread, thread)))
+  return row?.sentCount === 0
+}
+
+/** Writes down what came of a try, and asks for the next. */
+async function settle(
+  tx: Tx,
+  hub: Hub,
+  channelId: string,
+  going: readonly NotificationRow[],
+  sent: Sent,
+): Promise<Recorded<undefined>> {
+  const [channel] = await locking(tx.select().from(notificationChannels).where(eq(notificationChannels.id, channelId)))
+  const now = hub.clock.now()
+  if (sent.trouble === null) {
+    await markSent(tx, going, sent.said, now)
+    if (!channel) return { result: undefined }
+    await tx.update(notificationChannels).set(well(now)).where(eq(notificationChannels.id, channelId))
+    return { result: undefined, jobs: await deliverJobsFor(tx, channel) }
+  }
+  if (!channel) return { result: undefined }
+  const { trouble, retryAfterMs } = sent
+  if (trouble.failure === 'refused') {
+    // It answers, and takes other messages.
+    await markFailed(tx, going, trouble, now)
+    await tx
+      .update(notificationChannels)
+      .set({ lastTriedAt: now, lastError: trouble, goneInARow: 0 })
+      .where(eq(notificationChannels.id, channelId))
+    return { result: undefined, jobs: await deliverJobsFor(tx, channel) }
+  }
+  const goneInARow = trouble.failure === 'gone' ? channel.goneInARow + 1 : 0
+  const failures = channel.failuresInARow + 1
+  const [failing] = await tx
+    .update(notificationChannels)
+    .set({
+      failuresInARow: failures,
+      goneInARow,
+      failingSince: channel.failingSince ?? now,
+      lastError: trouble,
+      lastTriedAt: now,
+      retryAt: now + retryPause(failures, Math.random()),
+      notBefore: retryAfterMs === null ? null : now + retryAfterMs,
+    })
+    .where(eq(notificationChannels.id, channelId))
+    .returning()
+  await markFailed(
+    tx,
+    going.filter(row => row.giveUpAt <= now),
+    trouble,
+    now,
+  )
+  await markTried(
+    tx,
+    going.filter(row => row.giveUpAt > now),
+    trouble,
+    now,
+  )
+  if (goneInARow >= (channelKindOf(channel.kind)?.goneToDisable ?? 1)) return await disableChannel(tx, hub, failing!, deliverKind)
+  return { result: undefined, notices: failingNotices(failing!), jobs: await deliverJobsFor(tx, channel) }
+}
+
+/** The members of a channel that took a message. */
+export const well = (now: number) => ({
+  failuresInARow: 0,
+  goneInARow: 0,
+  failingSince: null,
+  lastError: null,
+  lastTriedAt: now,
+  lastSentAt: now,
+  retryAt: null,
+  notBefore: null,
+})
+
+const idsOf = (rows: readonly NotificationRow[]) =>
+  inArray(
+    notifications.id,
+    rows.map(row => row.id),
+  )
+
+async function markSent(tx: Tx, rows: readonly NotificationRow[], said: string, now: number): Promise<void> {
+  await tx
+    .update(notifications)
+    .set({
+      status: 'sent',
+      reason: null,
+      attemptCount: sql`${notifications.attemptCount} + 1`,
+      lastError: null,
+      said,
+      sentIn: rows[0]!.id,
+      sentAt: now,
+      finishedAt: now,
+      updatedAt: now,
+    })
+    .where(idsOf(rows))
+  for (const thread of new Set(rows.map(row => row.thread)))
+    await tx
+      .update(notificationThreads)
+      .set({ sentCount: sql`${notificationThreads.sentCount} + 1` })
+      .where(and(eq(notificationThreads.channelId, rows[0]!.channelId), eq(notificationThreads.thread, thread)))
+}
+
+async function markFailed(
+  tx: Tx,
+  rows: readonly NotificationRow[],
+  { failure, detail }: NonNullable<Sent['trouble']>,
+  now: number,
+) {
+  if (rows.length === 0) return
+  await tx
+    .update(notifications)
+    .set({
+      status: 'failed',
+      reason: failure === 'refused' ? 'refused' : 'given_up',
+      attemptCount: sql`${notifications.attemptCount} + 1`,
+      lastError: { failure, detail },
+      finishedAt: now,
+      updatedAt: now,
+    })
+    .where(idsOf(rows))
+}
+
+async function markTried(tx: Tx, rows: readonly NotificationRow[], trouble: NonNullable<Sent['trouble']>, now: number) {
+  if (rows.length === 0) return
+  await tx
+    .update(notifications)
+    // What was held is no longer: its hours are over.
+    .set({
+      status: 'waiting',
+      reason: 'retrying',
+      attemptCount: sql`${notifications.attemptCount} + 1`,
+      lastError: trouble,
+      updatedAt: now,
+    })
+    .where(and(idsOf(rows), inArray(notifications.status, ['waiting', 'held'])))
+}

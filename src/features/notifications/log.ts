@@ -1,0 +1,59 @@
+import { and, eq } from 'drizzle-orm'
+import type { Ctx } from '../../core/ctx'
+import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { reaches } from '../../core/narrowing'
+import { severities } from '../../core/notices'
+import { notFound } from '../../core/problem'
+import type { Page } from '../../core/shapes'
+import { channelOf } from './notification-channels'
+import type { NotificationView } from './notification-shapes'
+import { notificationView } from './notification-view'
+import { notifications, notificationStates, type NotificationRow } from './tables'
+
+const filters = {
+  kind: textFilter(notifications.kind, 'Only these kinds of messages, such as `incident.opened`.'),
+  status: wordsFilter(notifications.status, notificationStates, 'Only those of these states.'),
+  state: wordsFilter(notifications.state, ['problem', 'recovery', 'information'], 'Only problems, recoveries or information.'),
+  severity: wordsFilter(notifications.severity, severities, 'Only those that matter this much.'),
+  thread: textFilter(notifications.thread, 'Only those of this matter, such as the id of an incident.'),
+  ...timeFilters('created_at', notifications.createdAt),
+}
+
+export const notificationListing: Listing<NotificationRow> = {
+  name: 'notifications',
+  table: notifications as never,
+  id: notifications.id,
+  idOf: row => row.id,
+  owner: notifications.workspaceId,
+  narrowedBy: notifications.channelId,
+  defaultSort: '-id',
+  filters: { channel_id: textFilter(notifications.channelId, 'Only those on this channel.'), ...filters },
+  sorts: {},
+}
+
+export const channelLogListing: Listing<NotificationRow> = {
+  ...notificationListing,
+  name: 'channel-notifications',
+  owner: notifications.channelId,
+  filters,
+}
+
+/** What was told in the workspace, on all channels. */
+export const listNotifications = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<NotificationView>> =>
+  listPage(ctx, notificationListing, query, notificationView)
+
+/** What was told on one channel. @throws Problem 404 */
+export async function listOfChannel(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<NotificationView>> {
+  const channel = await channelOf(ctx.hub.read, ctx, id)
+  return await listPage(ctx, channelLogListing, query, notificationView, channel.id)
+}
+
+/** @throws Problem 404 */
+export async function getNotification(ctx: Ctx, id: string): Promise<NotificationView> {
+  const [row] = await ctx.hub.read
+    .select()
+    .from(notifications)
+    .where(and(eq(notifications.id, id), eq(notifications.workspaceId, ctx.workspaceId)))
+  if (!row || !reaches(ctx, row.channelId)) throw notFound('notification')
+  return notificationView(row)
+}
