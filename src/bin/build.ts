@@ -17,7 +17,7 @@ const flags = [
 ]
 // Workers of the hub are listed here beside it: the compiled program finds an entry point only in the entry's own folder.
 const programs = [
-  { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts'] },
+  { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'] },
   { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'] },
   { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'] },
 ]

@@ -4,4 +4,8 @@ import { runCommand } from '../cli'
 process.umask(0o077)
 
 // Ends by exit and not by running dry: a library's stray timer must not keep a finished command alive.
-process.exit(await runCommand(process.argv.slice(2), { nameServer: new URL('./name-server.ts', import.meta.url).href }))
+const threads = {
+  nameServer: new URL('./name-server.ts', import.meta.url).href,
+  checks: new URL('./checks.ts', import.meta.url).href,
+}
+process.exit(await runCommand(process.argv.slice(2), threads))

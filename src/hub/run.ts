@@ -78,6 +78,7 @@ function checkFolder(config: Config): void {
 /** The files of the threads that a hub starts: entry points beside its own, which alone knows where they lie. */
 export interface Threads {
   nameServer: string
+  checks: string
 }
 
 /** A hub that serves. */

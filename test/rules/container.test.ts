@@ -40,7 +40,7 @@ test('it runs as a user of its own, keeps its data in a volume, and serves the d
 })
 
 test('every command it names is one of the program', () => {
-  const names = makeProgram(() => {}, { nameServer: '' }).commands.map(command => command.name())
+  const names = makeProgram(() => {}, { nameServer: '', checks: '' }).commands.map(command => command.name())
   const healthcheck = of('HEALTHCHECK')[0]!
   expect(names).toContain(JSON.parse(/CMD (\[.*\])/.exec(healthcheck)![1]!)[1])
   expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['bailiwick'])

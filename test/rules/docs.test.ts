@@ -54,7 +54,9 @@ test('each error code has its heading, in the order of the code', () => {
 })
 
 test('each command has its heading, in the order of the help', () => {
-  expect(headings('commands')).toEqual(makeProgram(() => {}, { nameServer: '' }).commands.map(one => `bailiwick ${one.name()}`))
+  expect(headings('commands')).toEqual(
+    makeProgram(() => {}, { nameServer: '', checks: '' }).commands.map(one => `bailiwick ${one.name()}`),
+  )
 })
 
 test('each package has its line, and no other', () => {

@@ -30,6 +30,8 @@ const pulseMs = 1000
 // Checks begun in one turn of the loop: what has come meanwhile is read between them.
 const begunAtOnce = 16
 const mostAsked = 16
+// A few that come along were paused until now. More are a share of another hub, where they have had their turns.
+const mostResumed = 20
 
 /** Runs checks when they are due and tells what they find. It knows neither workspaces nor a database. */
 export class Engine {
@@ -86,12 +88,14 @@ export class Engine {
     if (full) for (const id of this.#monitors.keys()) gone.add(id)
     for (const spec of upsert) gone.delete(spec.monitor)
     for (const id of gone) this.#drop(this.#monitors.get(id))
-    for (const spec of upsert) this.#put(spec, full)
+    const unknown = upsert.reduce((count, spec) => count + Number(!this.#monitors.has(spec.monitor)), 0)
+    for (const spec of upsert) this.#put(spec, !full && unknown <= mostResumed)
     this.#wake?.cancel()
     this.#sleep()
   }
 
-  #put(spec: CheckSpec, full: boolean): void {
+  /** @param resumed whether one that is not known here was not run anywhere until now */
+  #put(spec: CheckSpec, resumed: boolean): void {
     const before = this.#monitors.get(spec.monitor)
     if (before?.spec.revision === spec.revision && before.intervalMs === spec.interval_ms) {
       // Its workspace may have got another policy.
@@ -101,8 +105,7 @@ export class Engine {
     this.#drop(before)
     const checked = new Checked(spec, this.ground.typeOf(spec.type))
     this.#monitors.set(spec.monitor, checked)
-    // What was running before this engine began has had its turn elsewhere.
-    if (before || !full || spec.settled === 'new') this.#schedule.joinAtOnce(checked)
+    if (before || resumed || spec.settled === 'new') this.#schedule.joinAtOnce(checked)
     else this.#schedule.join(checked)
   }
 

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../../core/clock'
 import { BadSetting } from '../../../core/config'
 import type { Log } from '../../../core/log'
+import { startThread, type Thread } from '../../../core/thread'
 import { othersTurn } from '../../../core/turns'
 import type { Counts, FromServer, HubAnswers, HubQuestion, ListenWish, ToServer, Transferred } from './messages'
 import type { ServedSet, ServedZone } from './served-zone'
@@ -23,11 +24,10 @@ export interface Surroundings {
 // Sets that are handed over at once; between them the program does other things.
 const setsAtOnce = 500
 const restartAfterMs = 1000
-const stopMs = 2000
 
 /** The name server as the hub sees it: a thread that is given zones, and started again should it die. */
 export class NameServer {
-  #thread: Worker | null = null
+  #thread: Thread<ToServer> | null = null
   #stopped = false
   #restart: Timer | null = null
   #echo = 0
@@ -44,26 +44,24 @@ export class NameServer {
   async start(): Promise<void> {
     const { host, port } = this.address ?? this.wish
     const found = Promise.withResolvers<FromServer & { kind: 'listening' | 'refused' }>()
-    const thread = new Worker(this.around.entry)
-    this.#thread = thread
-    thread.onmessage = ({ data }: MessageEvent<FromServer>) => {
-      if (data.kind === 'listening' || data.kind === 'refused') found.resolve(data)
-      else this.#hear(data, thread)
-    }
-    thread.onerror = event => {
-      event.preventDefault()
-      this.around.log.error({ reason: event.message }, 'the thread of the name server failed')
-    }
-    thread.addEventListener('close', () => {
-      found.resolve({ kind: 'refused', code: '', reason: 'its thread ended' })
-      for (const resolve of this.#echoes.values()) resolve()
-      if (this.#thread === thread && this.address) this.#died()
+    const thread: Thread<ToServer> = startThread<ToServer, FromServer>(this.around.entry, {
+      hear: message => {
+        if (message.kind === 'listening' || message.kind === 'refused') found.resolve(message)
+        else this.#hear(message, thread)
+      },
+      failed: reason => this.around.log.error({ reason }, 'the thread of the name server failed'),
+      ended: () => {
+        found.resolve({ kind: 'refused', code: '', reason: 'its thread ended' })
+        for (const resolve of this.#echoes.values()) resolve()
+        if (this.#thread === thread && this.address) this.#died()
+      },
     })
+    this.#thread = thread
     this.#post({ kind: 'listen', wish: { ...this.wish, host, port } })
     const answer = await found.promise
     if (answer.kind === 'refused') {
       if (this.#thread === thread) this.#thread = null
-      thread.terminate()
+      thread.end()
       throw new BadSetting(refusedText(host, port, answer))
     }
     this.address = { host: answer.host, port: answer.port }
@@ -120,23 +118,15 @@ export class NameServer {
     this.#restart?.cancel()
     const thread = this.#thread
     if (!thread) return
-    const ended = new Promise<void>(resolve => {
-      thread.addEventListener('message', ({ data }: MessageEvent<FromServer>) => {
-        if (data.kind === 'stopped') resolve()
-      })
-      thread.addEventListener('close', () => resolve())
-    })
-    this.#post({ kind: 'stop' })
-    await Promise.race([ended, Bun.sleep(stopMs)])
+    await thread.stop({ kind: 'stop' })
     this.#thread = null
-    thread.terminate()
   }
 
   #post(message: ToServer): void {
-    this.#thread?.postMessage(message)
+    this.#thread?.post(message)
   }
 
-  #hear(message: FromServer, from: Worker): void {
+  #hear(message: FromServer, from: Thread<ToServer>): void {
     if (message.kind === 'counted') this.around.counted(message.counts)
     else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
     else if (message.kind === 'asks') void this.#answer(message.id, message.question, from)
@@ -145,7 +135,7 @@ export class NameServer {
       this.around.log.error({ zone: message.name, reason: message.reason }, 'a zone cannot be served')
   }
 
-  async #answer(id: number, question: HubQuestion, to: Worker): Promise<void> {
+  async #answer(id: number, question: HubQuestion, to: Thread<ToServer>): Promise<void> {
     // The thread that comes after one that died numbers its questions anew.
     const post = (answer: unknown) => to === this.#thread && this.#post({ kind: 'answer', id, answer })
     try {

@@ -1,0 +1,120 @@
+import { afterEach, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { spec } from '../../../test/support/engine'
+import { ManualClock } from '../../../test/support/manual-clock'
+import { openLog } from '../../core/log'
+import type { CheckResult, CheckSpec } from '../check'
+import type { FromEngine, ToEngine } from '../messages'
+import { WorkerLine } from './worker-line'
+
+const entry = resolve('test/support/checks-thread.ts')
+const open: WorkerLine[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(line => line.stop()))
+})
+
+/** A line to a thread that obeys; time on the hub's side is moved by hand. */
+function lineTo(file = entry) {
+  const clock = new ManualClock()
+  const line = new WorkerLine({ entry: file, clock, log: openLog('silent'), resolvers: null })
+  const told: FromEngine[] = []
+  line.onMessage(message => told.push(message))
+  open.push(line)
+  const results = (): CheckResult[] => told.flatMap(one => (one.kind === 'results' ? one.results : []))
+  return { clock, line, told, results }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries > 1500) throw new Error('It did not come about within 15 seconds.')
+    await Bun.sleep(10)
+  }
+}
+
+const configure = (upsert: CheckSpec[]): ToEngine => ({ kind: 'configure', full: false, upsert, remove: [] })
+const asked = (nonce: string, ...monitors: string[]): ToEngine => ({ kind: 'run_now', monitors, nonce })
+const readies = (told: FromEngine[]) => told.filter(one => one.kind === 'ready').length
+
+test('results come by the thread, and what was sent before it was ready waits for it', async () => {
+  const { line, told, results } = lineTo()
+  line.start()
+  line.send(configure([spec('mon_1', { settled: 'new' })]))
+  await until(() => results().length > 0)
+  expect(told[0]).toMatchObject({ kind: 'ready', capabilities: { most_in_flight: expect.any(Number) } })
+  expect(results()[0]).toMatchObject({ monitor: 'mon_1', status: 'up' })
+})
+
+test('a thread that dies is started again with all monitors; results resume and none comes twice', async () => {
+  const { clock, line, told, results } = lineTo()
+  line.start()
+  line.send(configure([spec('mon_1'), spec('mon_2', { revision: 3 }), spec('deadly', { target: 'die' }), spec('left')]))
+  line.send({ kind: 'configure', full: false, upsert: [], remove: ['left'] })
+  line.send(asked('before', 'mon_1'))
+  await until(() => results().some(one => one.nonce === 'before'))
+  line.send(asked('end', 'deadly'))
+  await until(() => told.length > 0 && results().length > 0)
+  // Its turn comes when the hub's clock says so; until then what is asked is lost, not kept to come at once.
+  await Bun.sleep(300)
+  line.send(asked('lost', 'mon_1'))
+  expect(readies(told)).toBe(1)
+  clock.advance(1000)
+  await until(() => readies(told) === 2)
+  line.send({ kind: 'configure', full: false, upsert: [], remove: ['deadly'] })
+  line.send(asked('after', 'mon_1', 'mon_2', 'left'))
+  await until(() => results().filter(one => one.nonce === 'after').length === 2)
+  await Bun.sleep(300)
+  const after = results().filter(one => one.nonce === 'after')
+  expect(after.map(one => `${one.monitor} ${one.revision}`).sort()).toEqual(['mon_1 1', 'mon_2 3'])
+  expect(results().filter(one => one.nonce === 'lost')).toEqual([])
+  const keys = results().map(one => `${one.monitor} ${one.at} ${one.nonce}`)
+  expect(new Set(keys).size).toBe(keys.length)
+}, 30_000)
+
+test('one that hangs is given up after ten looks without a pulse, and another takes over', async () => {
+  const { clock, line, told, results } = lineTo()
+  line.start()
+  line.send(configure([spec('mon_1')]))
+  await until(() => readies(told) === 1)
+  line.send(configure([spec('stuck', { target: 'hang' })]))
+  await Bun.sleep(500)
+  for (let look = 0; look <= 10; look++) clock.advance(1000)
+  line.send({ kind: 'configure', full: false, upsert: [], remove: ['stuck'] })
+  clock.advance(1000)
+  await until(() => readies(told) === 2)
+  line.send(asked('after', 'mon_1'))
+  await until(() => results().some(one => one.nonce === 'after'))
+}, 30_000)
+
+test('one that dies again and again is started less and less often', async () => {
+  const { clock, line, told } = lineTo()
+  line.start()
+  line.send(configure([spec('deadly', { target: 'die', settled: 'new' })]))
+  const waits: number[] = []
+  for (let life = 1; life <= 3; life++) {
+    await until(() => readies(told) === life)
+    // It dies with its first check.
+    await Bun.sleep(500)
+    let waited = 0
+    const before = told.length
+    while (told.length === before) {
+      clock.advance(500)
+      waited += 500
+      await Bun.sleep(100)
+    }
+    waits.push(waited)
+  }
+  expect(waits[1]!).toBeGreaterThan(waits[0]!)
+  expect(waits[2]!).toBeGreaterThan(waits[1]!)
+}, 60_000)
+
+test('after it was stopped nothing comes and nothing is started', async () => {
+  const { clock, line, told } = lineTo()
+  line.start()
+  line.send(configure([spec('mon_1', { settled: 'new' })]))
+  await until(() => readies(told) === 1)
+  await line.stop()
+  const before = told.length
+  clock.advance(60_000)
+  await Bun.sleep(100)
+  expect(told.length).toBe(before)
+})
