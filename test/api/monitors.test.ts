@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { openIncident } from '../../src/features/incidents/outages'
 import { incidents } from '../../src/features/incidents/tables'
+import { specOf } from '../../src/features/monitors/spec'
+import { monitors } from '../../src/features/monitors/tables'
 import { world, type World } from '../support/world'
 
 async function made(w: World, input: object = {}) {
@@ -281,5 +284,120 @@ describe('monitors', () => {
       ['renamed', 'paused'],
     ])
     expect(await w.audited()).toEqual(['monitor.create', 'monitor.update', 'monitor.pause'])
+  })
+})
+
+describe('monitors of HTTP', () => {
+  const secret = 'changeme-9f2c41'
+  const create = (w: World, input: object) => w.acme.call('POST', '/v1/monitors', input)
+
+  test('a URL or a host that is pasted is enough', async () => {
+    const w = await world()
+    const pasted = async (target: string) => {
+      const { status, body } = await create(w, { target })
+      return [status, body.type, body.target, body.name]
+    }
+    expect(await pasted('https://shop.example.com/cart?x=1')).toEqual([
+      201,
+      'http',
+      'https://shop.example.com/cart?x=1',
+      'shop.example.com',
+    ])
+    expect(await pasted(' http://192.0.2.7:8080 ')).toEqual([201, 'http', 'http://192.0.2.7:8080/', '192.0.2.7:8080'])
+    expect(await pasted('shop.example.com')).toEqual([201, 'http', 'https://shop.example.com/', 'shop.example.com'])
+    expect(refusalsOf(await create(w, { target: 'not a host' }))).toEqual([422, '#/type required'])
+    expect(refusalsOf(await create(w, { target: 'gopher://example.com' }))).toEqual([422, '#/type required'])
+    expect(refusalsOf(await create(w, { target: 'https://user:pass@example.com/' }))).toEqual([422, '#/target invalid'])
+  })
+
+  test('secrets are shown nowhere, stay through edits, and are given again for another destination', async () => {
+    const w = await world()
+    const auth = { type: 'basic', username: 'probe', password: secret }
+    const one = (await create(w, { target: 'https://shop.example.com/a', options: { auth } })).body
+    expect(one.options.auth).toEqual({ type: 'basic', username: 'probe' })
+    expect(one.secrets_set).toEqual(['auth/password'])
+    const patched = (patch: object) => w.acme.call('PATCH', `/v1/monitors/${one.id}`, patch)
+    expect((await patched({ target: 'https://shop.example.com/b', options: { method: 'HEAD' } })).body.secrets_set).toEqual([
+      'auth/password',
+    ])
+    expect(refusalsOf(await patched({ target: 'https://evil.example.net/' }))).toEqual([422, '#/options/auth/password required'])
+    expect(refusalsOf(await patched({ options: { verify_tls: false } }))).toEqual([422, '#/options/auth/password required'])
+    expect(refusalsOf(await patched({ options: { proxy: { url: 'http://192.0.2.9:3128' } } }))).toEqual([
+      422,
+      '#/options/auth/password required',
+    ])
+    expect((await patched({ target: 'https://other.example.net/', options: { auth: { password: 'another' } } })).status).toBe(200)
+    // Of another kind, the members of the kind before are gone.
+    expect((await patched({ options: { auth: { type: 'bearer', token: secret } } })).body).toMatchObject({
+      options: { auth: { type: 'bearer' } },
+      secrets_set: ['auth/token'],
+    })
+    const copy = (await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, {})).body
+    expect(copy.secrets_set).toEqual(['auth/token'])
+    expect((await patched({ options: null })).body.secrets_set).toEqual([])
+    for (const path of ['/v1/monitors', '/v1/audit-events', '/v1/monitoring/export', `/v1/monitors/${one.id}`])
+      expect((await w.acme.call('GET', path)).text).not.toContain(secret)
+    const [row] = await w.hub.read.select().from(monitors).where(eq(monitors.id, copy.id))
+    expect(JSON.stringify(row)).not.toContain(secret)
+    const policy = { allowPrivate: true, allowRanges: [], requireHttps: false }
+    expect((await specOf(w.hub, row!, policy, 'new')).options).toMatchObject({ auth: { type: 'bearer', token: secret } })
+  })
+
+  test('what the network policy never lets pass is refused when it is saved', async () => {
+    const w = await world()
+    const rival = async (input: object) => refusalsOf(await w.rival.call('POST', '/v1/monitors', input))
+    expect(await rival({ target: 'http://127.0.0.1/' })).toEqual([422, '#/target blocked_address'])
+    expect(await rival({ target: 'https://[::1]/' })).toEqual([422, '#/target blocked_address'])
+    expect(await rival({ target: 'http://169.254.169.254/' })).toEqual([422, '#/target blocked_address'])
+    expect(await rival({ target: 'http://printer.local/' })).toEqual([422, '#/target blocked_address'])
+    expect(await rival({ target: 'https://shop.example.com/', options: { proxy: { url: 'http://10.0.0.1:3128' } } })).toEqual([
+      422,
+      '#/options/proxy/url blocked_address',
+    ])
+    const auth = { type: 'bearer', token: secret }
+    expect(await rival({ target: 'http://shop.example.com/', options: { auth } })).toEqual([422, '#/target invalid_url'])
+    expect(await rival({ target: 'http://shop.example.com/' })).toEqual([201])
+    // The operator watches the own network, but not what tells clouds their secrets, nor the hub itself.
+    expect((await create(w, { target: 'http://10.0.0.1/' })).status).toBe(201)
+    expect(refusalsOf(await create(w, { target: 'http://169.254.169.254/' }))).toEqual([422, '#/target blocked_address'])
+  })
+
+  test('a document brings secrets by name, and keeps those that stay where they are', async () => {
+    const w = await world()
+    const text = (target: string, value: string, more = '') =>
+      `monitors:\n  - key: shop\n    target: ${target}\n    options:\n      auth: {type: bearer, token: "${value}"}\n${more}`
+    const sent = (body: string) => w.acme.call('POST', '/v1/monitoring/import', body, { 'content-type': 'application/yaml' })
+    const missing = await sent(text('https://shop.example.com/', '${secret:shop token}'))
+    expect(refusalsOf(missing)).toEqual([422, '#/monitors/0/options/auth/token required'])
+    const given = await sent(text('https://shop.example.com/', '${secret:shop token}', `secrets: {shop token: ${secret}}\n`))
+    expect([given.status, given.body.created]).toEqual([200, 1])
+    expect(given.text).not.toContain(secret)
+    expect((await sent(text('https://shop.example.com/', '${secret:shop token}'))).body.unchanged).toBe(1)
+    expect(refusalsOf(await sent(text('https://evil.example.net/', '${secret:shop token}')))).toEqual([
+      422,
+      '#/monitors/0/options/auth/token required',
+    ])
+    const exported = (await w.acme.call('GET', '/v1/monitoring/export')).text
+    expect(exported).toContain('${secret:shop/auth/token}')
+    expect((await sent(exported)).body.changes).toEqual([])
+  })
+
+  test('conditions are kept as text, and those that Uptime Kuma has are written into them', async () => {
+    const w = await world()
+    const one = await create(w, {
+      target: 'https://shop.example.com/',
+      keyword: 'Welcome',
+      json_query: { path: '$.status', op: '==', expected: 'ok' },
+      down_if: ['[STATUS] == 418', { source: 'BODY', path: '$.items', apply: 'len', op: '<', value: 1 }],
+      degraded_if: ['[CERTIFICATE_EXPIRATION] < 14d'],
+    })
+    expect([one.status, one.body.errors]).toEqual([201, undefined])
+    expect(one.body.down_if).toHaveLength(4)
+    expect(one.body.down_if).toContain('[STATUS] == 418')
+    expect(one.body.degraded_if).toEqual(['[CERTIFICATE_EXPIRATION] < 14d'])
+    expect(
+      refusalsOf(await w.acme.call('PATCH', `/v1/monitors/${one.body.id}`, { down_if: ['[DNS_RCODE] == NXDOMAIN'] })),
+    ).toEqual([422, '#/down_if/0 condition'])
+    expect((await w.acme.call('PATCH', `/v1/monitors/${one.body.id}`, { down_if: null })).body.down_if).toEqual([])
   })
 })

@@ -64,8 +64,7 @@ export async function made(
   ctx: Ctx,
   { type, name, definition, asked }: Omit<Rewriting, 'kept'>,
 ): Promise<Changed<MonitorView>> {
-  const carriesSecret = Object.keys(optionSecrets(type, asked.options)).length > 0
-  await refuseUnreachable(ctx, tx, { type: type.name, target: asked.target, carriesSecret })
+  await refuseUnreachable(ctx, tx, type, asked)
   await refuseOverLimit(tx, ctx, 'monitors', () => countMonitors(tx, ctx.workspaceId))
   await refuseTakenKey(tx, ctx, definition.key, null)
   await refuseBadRelations(tx, ctx, null, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })
@@ -137,10 +136,7 @@ export async function rewritten(
   const columns = { name, target: asked.target, ...definition }
   if (sameOptions && isAlready(row, columns))
     return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
-  if (!sameOptions || asked.target !== row.target) {
-    const carriesSecret = Object.keys(optionSecrets(type, asked.options)).length > 0
-    await refuseUnreachable(ctx, tx, { type: type.name, target: asked.target, carriesSecret })
-  }
+  if (!sameOptions || asked.target !== row.target) await refuseUnreachable(ctx, tx, type, asked)
   if (definition.key !== row.key) await refuseTakenKey(tx, ctx, definition.key, row.id)
   if (!sameOptions || !isDeepStrictEqual(definition.dependsOn, row.dependsOn))
     await refuseBadRelations(tx, ctx, row.id, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })

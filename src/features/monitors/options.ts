@@ -10,6 +10,7 @@ import {
   type Settings,
   type SettingsForm,
 } from '../../core/sealed-settings'
+import { discriminator } from '../../core/shapes'
 import { asProblem, type MonitorType } from './monitor-types'
 import type { MonitorRow } from './view'
 
@@ -42,7 +43,7 @@ export function editedOptions(
   patch: Partial<{ target: string; options: Settings | null }>,
 ): Asked {
   const given = patch.options ?? {}
-  const base = patch.options === null ? {} : kept.options
+  const base = patch.options === null ? {} : baseOf(type, kept.options, given)
   const edited = checkedOptions(type, patch.target ?? kept.target, mergePatch(base, given))
   const again = new Set(Object.keys(optionSecrets(type, given)))
   refuseCarried(
@@ -105,25 +106,31 @@ const placeOf = ({ id, workspaceId }: Pick<MonitorRow, 'id' | 'workspaceId'>) =>
   workspaceId,
 })
 
-/** Everything that says where a check goes: its target up to the path, and all that it is told but what is secret. */
+/** Everything that says where a check goes and who is believed to be there: its target up to the path, and what its type says. */
 function destinationOf(type: MonitorType, { target, options }: Asked): string {
   const url = target.includes('://') ? URL.parse(target) : null
-  return JSON.stringify([url ? url.origin : target, addressesIn(options, formOf(type))])
+  return JSON.stringify([url ? url.origin : target, ...destinations(type, options).map(([, value]) => value ?? null)])
 }
 
-/** Texts among options that name a server: with another proxy, resolver or token address secrets would go elsewhere too. */
-function addressesIn(options: Settings, form: SettingsForm): string[] {
-  const secrets = new Set(Object.values(secretsOf(form, options)))
-  const found: string[] = []
-  const walk = (name: string, value: unknown): void => {
-    if (typeof value === 'string') {
-      if (!secrets.has(value) && (value.includes('://') || /(^|_)(proxy|server|servername|resolver|host|url)$/.test(name)))
-        found.push(`${name}=${value}`)
-    } else if (typeof value === 'object' && value !== null)
-      for (const [inner, one] of Object.entries(value)) walk(Array.isArray(value) ? name : inner, one)
+/** What the options of a type say about destinations, each with its JSON pointer below them; undefined for what they do not say. */
+export const destinations = (type: MonitorType, options: Settings): [pointer: string, value: unknown][] =>
+  (type.destination ?? []).map(pointer => [
+    pointer,
+    pointer
+      .split('/')
+      .slice(1)
+      .reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), options),
+  ])
+
+/** Options that an edit starts from: of another kind of credentials, say, the members of the kind before mean nothing. */
+function baseOf(type: MonitorType, kept: Settings, patch: Settings): Settings {
+  const base = { ...kept }
+  for (const [name, schema] of Object.entries(type.options.properties)) {
+    const word = schema[discriminator] as string | undefined
+    const [now, asked] = [kept[name], patch[name]]
+    if (word && isObject(now) && isObject(asked) && asked[word] !== undefined && asked[word] !== now[word]) delete base[name]
   }
-  walk('', options)
-  // Without verification whoever sits between could read them.
-  walk('url', options.verify_tls === undefined ? null : `verify_tls:${String(options.verify_tls)}`)
-  return found.sort()
+  return base
 }
+
+const isObject = (value: unknown): value is Settings => typeof value === 'object' && value !== null && !Array.isArray(value)

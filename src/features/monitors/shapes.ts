@@ -240,7 +240,7 @@ export const MonitorInput = Shape(
   {
     $id: 'MonitorInput',
     description: 'A monitor to make. A target alone is enough.',
-    examples: [{ type: 'group', name: 'Everything', options: { members: [], rule: 'all' } }],
+    examples: [{ name: 'Shop', target: 'https://shop.example.com/', interval_seconds: 60, tags: ['prod'] }],
   },
 )
 

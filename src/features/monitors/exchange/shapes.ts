@@ -10,7 +10,7 @@ export const documentExample = {
   version: 1,
   monitors: [
     { key: 'edge', name: 'Edge', type: 'group', options: { members: ['shop'], rule: 'all' } },
-    { key: 'shop', name: 'Shop', type: 'group', tags: ['prod'] },
+    { key: 'shop', name: 'Shop', type: 'http', target: 'https://shop.example.com/', tags: ['prod'] },
   ],
 }
 
