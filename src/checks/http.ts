@@ -5,10 +5,10 @@ import { CheckFailed } from './connect-failure'
 import { decoded, readUpTo, textOf } from './http/body'
 import { Conversation, type Ask } from './http/conversation'
 import { answerFailure, type Answer } from './http/exchange'
+import { hidingSecrets } from './hiding'
 import { httpDestination, httpOptions, httpSecrets, type HttpOptions } from './http/options'
-import { matches } from './http/pattern'
+import { matches } from './pattern'
 import { refuseHttpOptions } from './http/refuse-options'
-import { secretMask } from './http/secret-mask'
 import { isAccepted, statusRanges } from './http/status-ranges'
 
 /** HTTP and HTTPS, versions 1.1 and 2. */
@@ -26,16 +26,16 @@ export const http: CheckType<HttpOptions> = {
   refuse: refuseHttpOptions,
   async run(target, options, around) {
     const url = new URL(target)
-    let mask = (text: string) => text
+    let hide = (text: string) => text
     const facts = await attempt(around, async one => {
       const conversation = new Conversation(one, options, url)
       try {
         await look(one, conversation, url, options)
       } finally {
-        mask = secretMask(conversation.secrets)
+        hide = hidingSecrets(conversation.secrets)
       }
     })
-    masked(facts, mask)
+    hideIn(facts, hide)
     if (options.invert) facts.error = inverted(facts)
     return facts
   },
@@ -125,11 +125,11 @@ function neverSeen(target: URL): URL {
 const shownUrl = (url: URL, redirected: boolean): string =>
   redirected && url.search ? `${url.origin}${url.pathname}?...` : url.href
 
-/** Secrets that a server sends back. Conditions look at the same text as people do. */
-function masked(facts: Facts, mask: (text: string) => string): void {
-  if (facts.request !== null) facts.request = mask(facts.request)
-  if (facts.body !== null) facts.body = mask(facts.body)
-  if (facts.headers) facts.headers = Object.fromEntries(Object.entries(facts.headers).map(([name, value]) => [name, mask(value)]))
+/** Secrets of the options are hidden by whoever shows the facts; what came of them only this check knows. */
+function hideIn(facts: Facts, hide: (text: string) => string): void {
+  if (facts.request !== null) facts.request = hide(facts.request)
+  if (facts.body !== null) facts.body = hide(facts.body)
+  if (facts.headers) facts.headers = Object.fromEntries(Object.entries(facts.headers).map(([name, value]) => [name, hide(value)]))
 }
 
 /** What says nothing of the target stays what it is. */

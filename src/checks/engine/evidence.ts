@@ -1,10 +1,8 @@
 import type { CheckType, Evidence, Facts } from '../check'
 import type { Judgement } from '../conditions/judgement'
+import { hidingSecrets } from '../hiding'
 
 const mostBodyOctets = 4096
-const hidden = '[secret]'
-// Shorter ones would blot out half of every text, and are no secrets.
-const leastSecret = 4
 
 /** What was asked and what came back, for people. @param hide of {@link hiding} */
 export function evidenceOf(facts: Facts, hide: (text: string) => string): Evidence {
@@ -34,10 +32,7 @@ export const hiddenIn = ({ status, error, conditions }: Judgement, hide: (text: 
 /** Blots out the secrets among options wherever a server sends them back: as they are, and in the forms in which they travel. */
 export function hiding(options: Record<string, unknown>, type: Pick<CheckType, 'secrets'> | undefined): (text: string) => string {
   const secrets = (type?.secrets ?? []).flatMap(pointer => valuesAt(options, pointer.replace(/^\//, '').split('/')))
-  const forms = new Set(secrets.filter(secret => secret.length >= leastSecret).flatMap(formsOf))
-  // The longest first: one may be part of another.
-  const all = [...forms].sort((a, b) => b.length - a.length)
-  return text => all.reduce((left, secret) => left.replaceAll(secret, hidden), text)
+  return hidingSecrets(secrets)
 }
 
 /** Strings at a JSON pointer (RFC 6901), in which `*` stands for every member of a list or an object. */
@@ -51,22 +46,4 @@ function valuesAt(value: unknown, [member, ...rest]: string[]): string[] {
 function leavesOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
-}
-
-function formsOf(secret: string): string[] {
-  // In Base64 it stands at one of three offsets behind what comes before it, such as a user name (RFC 7617). What is certain of each
-  // is what does not share a character with its neighbours.
-  const encoded = ['', ' ', '  '].map((before, offset) => {
-    const text = Buffer.from(before + secret)
-      .toString('base64')
-      .replace(/=+$/, '')
-    const certain = text.slice(offset === 0 ? 0 : offset + 1)
-    return Buffer.byteLength(before + secret) % 3 === 0 ? certain : certain.slice(0, -1)
-  })
-  return [
-    secret,
-    encodeURIComponent(secret.toWellFormed()),
-    JSON.stringify(secret).slice(1, -1),
-    ...encoded.filter(text => text.length >= leastSecret * 2),
-  ]
 }

@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls'
 import type { Attempt } from '../attempt'
 import { CheckFailed } from '../connect-failure'
 import { connectTcp, upgradeToTls } from '../tls-connect'
+import { tlsWish } from '../tls-options'
 import { version } from '../../core/version'
 import { acceptEncoding, readUpTo } from './body'
 import { Cookies } from './cookies'
@@ -26,8 +27,8 @@ export interface Ask {
  * Credentials go to the origin of the target alone.
  */
 export class Conversation {
-  /** What was sent and must not be shown when a server sends it back. */
-  readonly secrets: string[]
+  /** What was sent for credentials beyond what the options hold: no server that sends it back may have it shown. */
+  readonly secrets: string[] = []
   private readonly cookies = new Cookies()
   private readonly home: string
 
@@ -37,7 +38,6 @@ export class Conversation {
     target: URL,
   ) {
     this.home = target.origin
-    this.secrets = secretsOf(options)
   }
 
   /** Sends a request, with the credentials that it needs, and waits for the head of the answer. @throws CheckFailed */
@@ -93,6 +93,7 @@ export class Conversation {
       { username: auth.username, password: auth.password, domain: auth.domain ?? '' },
       { now: this.attempt.around.wallNow(), clientChallenge: randomBytes(8) },
     )
+    this.secrets.push(message.toString('base64'))
     return await this.send(connection, ask, { Authorization: `NTLM ${message.toString('base64')}` })
   }
 
@@ -105,13 +106,10 @@ export class Conversation {
       : { socket: await connectTcp(attempt, url.hostname, port, options.ip_family), absolute: false }
     if (!absolute) attempt.facts.connected = true
     if (!secure) return { socket, absolute }
+    const { client_certificate: _, ...anywhere } = options
     const secured = await upgradeToTls(attempt, socket, {
-      name: url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''),
-      verify: options.verify_tls ?? true,
+      ...tlsWish(url.origin === this.home ? options : anywhere, url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')),
       alpn: [options.http_version === '2' ? 'h2' : 'http/1.1'],
-      ...(options.tls_min_version && { minVersion: options.tls_min_version }),
-      ...(options.ca !== undefined && { ca: options.ca }),
-      ...(options.client_certificate && url.origin === this.home && { clientCertificate: options.client_certificate }),
     })
     return { socket: secured, absolute }
   }
@@ -182,13 +180,3 @@ const contentTypes: Record<NonNullable<HttpOptions['body_encoding']>, string | n
 
 const basicOf = ({ username, password }: { username: string; password: string }): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-
-function secretsOf({ auth, secret_headers, proxy }: HttpOptions): string[] {
-  const secrets = Object.values(secret_headers ?? {})
-  if (proxy?.password !== undefined) secrets.push(proxy.password)
-  if (auth?.type === 'basic') secrets.push(auth.password, basicOf(auth).slice('Basic '.length))
-  if (auth?.type === 'ntlm') secrets.push(auth.password)
-  if (auth?.type === 'bearer') secrets.push(auth.token)
-  if (auth?.type === 'oauth2') secrets.push(auth.client_secret)
-  return secrets
-}

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { discriminator, Line, Prose, Shape, Words } from '../../core/shapes'
-import { tlsVersions } from '../tls-connect'
+import { ipFamily, tlsDestination, tlsMembers, tlsSecrets } from '../tls-options'
 
 const bodyMost = 1024 * 1024
 
@@ -97,15 +97,6 @@ export const httpOptions = Shape({
     }),
   ),
   auth: Type.Optional(Auth),
-  client_certificate: Type.Optional(
-    Shape(
-      {
-        cert: Prose({ maxLength: 65_536, description: 'PEM certificate, with those that lead to its authority.' }),
-        key: Prose({ maxLength: 65_536, description: 'PEM private key of it, without a passphrase.' }),
-      },
-      { description: 'Certificate that is shown to the target, and to no other origin.' },
-    ),
-  ),
   accepted_status: Type.Optional(
     Type.Array(
       Type.String({
@@ -133,13 +124,7 @@ export const httpOptions = Shape({
       description: 'Whether cookies that an answer sets are sent along when its redirect is followed.',
     }),
   ),
-  verify_tls: Type.Optional(
-    Type.Boolean({ default: true, description: 'Whether the certificate must be trusted, valid now and for the name.' }),
-  ),
-  tls_min_version: Type.Optional(Words(tlsVersions, { default: '1.2', description: 'Lowest version of TLS that is spoken.' })),
-  ca: Type.Optional(
-    Prose({ maxLength: 65_536, description: 'PEM certificates that are trusted in place of the public authorities.' }),
-  ),
+  ...tlsMembers,
   tls: Type.Optional(
     Words(['any', 'required', 'forbidden'], {
       default: 'any',
@@ -153,9 +138,7 @@ export const httpOptions = Shape({
         'Version of HTTP that is spoken. `2` is by ALPN over TLS, and with prior knowledge without it (RFC 9113 section 3.3).',
     }),
   ),
-  ip_family: Type.Optional(
-    Type.Union([Type.Literal(4), Type.Literal(6)], { description: 'Version of IP; without it what the resolver puts first.' }),
-  ),
+  ip_family: ipFamily,
   proxy: Type.Optional(
     Shape(
       {
@@ -212,9 +195,9 @@ export const httpSecrets = [
   '/auth/password',
   '/auth/token',
   '/auth/client_secret',
-  '/client_certificate/key',
+  ...tlsSecrets,
   '/proxy/password',
 ] as const
 
 /** Members that say where secrets go, or who is believed to be there. */
-export const httpDestination = ['/auth/type', '/auth/token_url', '/verify_tls', '/ca', '/proxy/url'] as const
+export const httpDestination = ['/auth/type', '/auth/token_url', '/proxy/url', ...tlsDestination] as const

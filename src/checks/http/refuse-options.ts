@@ -1,5 +1,5 @@
 import { CheckInputRefused } from '../check'
-import { certificateRefusal } from './given-certificates'
+import { refuseCertificates } from '../tls-options'
 import type { HttpOptions } from './options'
 import { statusRanges } from './status-ranges'
 
@@ -31,8 +31,7 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
   if (proxy && !isUrl(proxy.url, ['http:', 'https:', 'socks4:', 'socks5:']))
     refuse('proxy/url', 'must be http, https, socks4 or socks5 with a host and a port: socks5://proxy.example.net:1080.')
   if (proxy?.password !== undefined && proxy.username === undefined) refuse('proxy/username', 'is required with a password.')
-  const certificate = certificateRefusal(options.ca, options.client_certificate)
-  if (certificate) refuse(...certificate)
+  refuseCertificates(options)
 }
 
 /** They describe this connection and this body, which only the client knows; forged ones split requests (RFC 9112 section 11.2). */

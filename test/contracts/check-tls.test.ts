@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:tls'
+import { X509Certificate } from 'node:crypto'
+import { CheckInputRefused } from '../../src/checks/check'
+import { tls } from '../../src/checks/tls'
+import { around } from '../support/around'
+
+const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
+const ca = fixture('ca.pem')
+const servers: Server[] = []
+const ports: Record<string, number> = {}
+
+beforeAll(async () => {
+  for (const name of ['two-names', 'expired', 'self-signed']) {
+    const server = createServer({ key: fixture(`${name}.key`), cert: fixture(`${name}.pem`) }, socket => {
+      socket.on('error', () => {})
+      socket.end()
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    servers.push(server)
+    ports[name] = (server.address() as AddressInfo).port
+  }
+})
+afterAll(() => {
+  for (const server of servers) server.close()
+})
+
+const run = (name: string, options: object = {}, given: Parameters<typeof around>[0] = {}, host = 'a.test') =>
+  tls.run(tls.target(`${host}:${ports[name]}`), { ca, ...options }, around(given))
+const end = Date.UTC(2124, 0, 1)
+const day = 86_400_000
+
+describe('a certificate', () => {
+  test('that is trusted, for the name and valid is well', async () => {
+    const facts = await run('two-names')
+    expect(facts).toMatchObject({ error: null, connected: true, tls: { certificate: { not_after: end, chain_not_after: end } } })
+    expect(facts.request).toBe(`TLS a.test:${ports['two-names']}`)
+  })
+
+  test.each<[string, string, object, number | undefined, string | RegExp]>([
+    ['not trusted', 'two-names', { ca: undefined }, undefined, /not signed by a trusted authority/],
+    ['self-signed', 'self-signed', { ca: undefined }, undefined, 'certificate is self-signed'],
+    ['for another name', 'two-names', { servername: 'c.test' }, undefined, 'certificate is for a.test, b.test, not for c.test'],
+    ['over', 'expired', {}, Date.UTC(2021, 0, 4), 'certificate expired 3 days ago'],
+    ['over, trusted or not', 'expired', { verify_tls: false }, Date.UTC(2021, 0, 4), 'certificate expired 3 days ago'],
+    ['not valid yet', 'two-names', { verify_tls: false }, Date.UTC(2024, 11, 31), 'certificate is valid in 1 day only'],
+    ['soon over', 'two-names', { minimum_days: 14 }, end - 13.5 * day, 'certificate expires in 13 days, sooner than in 14 days'],
+    ['without a name', 'two-names', { expected_names: ['A.test', 'd.test'] }, undefined, 'certificate is not for d.test'],
+    ['of another issuer', 'two-names', { expected_issuer: '*Other*' }, undefined, 'certificate is of CN=Fixture CA'],
+    [
+      'another',
+      'two-names',
+      { expected_sha256: ['0'.repeat(64)] },
+      undefined,
+      /^certificate is another: its SHA-256 is [0-9a-f]{64}$/,
+    ],
+  ])('that is %s is not', async (_, name, options, now, message) => {
+    const { error } = await run(name, options, now === undefined ? {} : { now })
+    expect(error).toEqual({
+      kind: 'certificate',
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    })
+  })
+
+  test('is as expected in every way', async () => {
+    const print = new X509Certificate(fixture('two-names.pem')).fingerprint256
+    const options = { expected_names: ['b.test'], expected_issuer: 'cn=fixture*', expected_sha256: [print], minimum_days: 3650 }
+    expect((await run('two-names', options)).error).toBeNull()
+    expect((await run('self-signed', { verify_tls: false, servername: 'c.test' })).error).toBeNull()
+    const byName = await run('two-names', { servername: 'B.test' }, {}, '127.0.0.1')
+    expect(byName).toMatchObject({ error: null, request: `TLS 127.0.0.1:${ports['two-names']} as b.test` })
+  })
+})
+
+test('the port is 443 where there is none, and what is no host is refused', () => {
+  expect(tls.target('Mail.Example.com')).toBe('mail.example.com:443')
+  expect(() => tls.target('https://a.test')).toThrow(CheckInputRefused)
+  expect(() => tls.refuse!({ servername: 'a b' }, '')).toThrow(CheckInputRefused)
+  expect(() => tls.refuse!({ ca: 'none' }, '')).toThrow('must hold PEM certificates')
+})

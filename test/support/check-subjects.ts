@@ -1,0 +1,28 @@
+import type { CheckTypeName } from '../../src/checks/check'
+
+/** What the contract of checks must know of one type. */
+export interface CheckSubject {
+  /** Asks a server at this place. */
+  asking(host: string, port: number): { target: string; options: Record<string, unknown> }
+  /** What carries it: of types over TCP more can be asked. */
+  transport: 'tcp' | 'udp' | 'icmp'
+  /** Options that hold every secret the type has, each with `changeme` in it; one entry for each way of giving them. */
+  secrets?: Record<string, unknown>[]
+}
+
+/** One for each type that is registered. */
+export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
+  http: {
+    asking: (host, port) => ({ target: `http://${host}:${port}/health`, options: {} }),
+    transport: 'tcp',
+    secrets: [
+      { auth: { type: 'basic', username: 'probe', password: 'changeme-password' }, secret_headers: { 'X-Key': 'changeme-key' } },
+      { auth: { type: 'bearer', token: 'changeme-token' } },
+      { auth: { type: 'ntlm', username: 'probe', password: 'changeme-ntlm' } },
+    ],
+  },
+  tls: {
+    asking: (host, port) => ({ target: `${host}:${port}`, options: {} }),
+    transport: 'tcp',
+  },
+}
