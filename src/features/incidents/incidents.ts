@@ -79,10 +79,6 @@ export async function listIncidents(ctx: Ctx, query: Record<string, unknown>): P
   return { ...page, data: await incidentViews(ctx.hub.read, page.data, ctx.hub.clock.now()) }
 }
 
-/** @throws Problem 404 */
-export const getIncident = async (ctx: Ctx, id: string): Promise<IncidentView> =>
-  await viewOf(ctx.hub.read, await incidentOf(ctx.hub.read, ctx, id), ctx.hub.clock.now())
-
 /** Opens an incident by hand. @throws Problem 422, 409 where too many of them are unresolved */
 export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<IncidentView> {
   return await change(ctx, 'incident.create', async tx => {

@@ -1,6 +1,10 @@
+import { Type } from '@sinclair/typebox'
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
-import { createIncident, getIncident, incidentListing, listIncidents, updateIncident } from './incidents'
+import { Shape, Words } from '../../core/shapes'
+import { IncidentChanges } from './change-shapes'
+import { changesBefore, getIncident } from './changes'
+import { createIncident, incidentListing, listIncidents, updateIncident } from './incidents'
 import { addNote, editNote, getUpdate, listUpdates, updateListing } from './notes'
 import { writePostmortem } from './postmortem'
 import {
@@ -54,8 +58,33 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     operationId: 'getIncident',
     summary: 'Read an incident',
     description: 'An incident with its evidence and the end of its timeline.',
+    query: Shape({
+      include: Type.Optional(
+        Words(['suspects'], { description: 'Adds `suspects`: what was changed before and has to do with it.' }),
+      ),
+    }),
     answer: Incident,
-    run: (ctx, { params }) => getIncident(ctx, params.id!),
+    run: (ctx, { params, query }) => getIncident(ctx, params.id!, query.include),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/incidents/:id/changes',
+    guard: read,
+    narrowed: 'verb',
+    operationId: 'listIncidentChanges',
+    summary: 'Read what changed just before',
+    description:
+      'What was changed in the workspace before the incident began, from the audit log and the events: what has to do with it first, ' +
+      'records by which the target’s name is found above all, and of that what was last. Entries of the audit log need ' +
+      '`account.read`, events read permission on their area; what the caller may not read is left out.',
+    query: Shape({
+      window_seconds: Type.Optional(
+        Type.Integer({ minimum: 60, maximum: 7 * 86_400, default: 86_400, description: 'How far back, from its beginning.' }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Changes at most.' })),
+    }),
+    answer: IncidentChanges,
+    run: (ctx, { params, query }) => changesBefore(ctx, params.id!, query),
   }),
   route({
     method: 'PATCH',

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { severities } from '../../core/notices'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { IncidentChange } from './change-shapes'
 import { incidentKinds, incidentStatuses, resolutions, updateKinds } from './tables'
 
 export const mostNote = 5_000
@@ -130,6 +131,13 @@ export const Incident = Shape(
     timeline: Type.Array(IncidentUpdate, {
       description: 'The last 50 entries of its timeline, oldest first; all of them are at `/v1/incidents/{id}/timeline`.',
     }),
+    suspects: Type.Optional(
+      Type.Array(IncidentChange, {
+        description:
+          'Up to five changes of the day before that have to do with it, as far as the caller may read them; present with ' +
+          '`include=suspects` alone.',
+      }),
+    ),
     ...editable,
   },
   { $id: 'Incident', description: 'Something that went wrong, and what became of it.', examples: [example] },
