@@ -5,6 +5,7 @@ import { openIncident } from '../../src/features/incidents/outages'
 import { incidents } from '../../src/features/incidents/tables'
 import { specOf } from '../../src/features/monitors/spec'
 import { monitors } from '../../src/features/monitors/tables'
+import { channelAt, openToLocal } from '../support/channels'
 import { world, type World } from '../support/world'
 
 async function made(w: World, input: object = {}) {
@@ -217,6 +218,26 @@ describe('monitors', () => {
     })
     expect((await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, { name: 'Other' })).body.name).toBe('Other')
     expect(await w.audited()).toEqual(['monitor.clone', 'monitor.clone'])
+  })
+
+  test('it names channels that there are, and loses those that go', async () => {
+    const w = await openToLocal(await world())
+    const channel = await channelAt(w, 'http://127.0.0.1:9/')
+    const one = await made(w, { channel_ids: [channel.id] })
+    expect(one.channel_ids).toEqual([channel.id])
+    const unknown = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { channel_ids: [channel.id, 'chan_none'] })
+    expect(refusalsOf(unknown)).toEqual([422, '#/channel_ids/1 unknown'])
+    expect(
+      refusalsOf(await w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'x', channel_ids: [channel.id] })),
+    ).toEqual([422, '#/channel_ids/0 unknown'])
+    const document = (await w.acme.call('GET', '/v1/monitoring/export')).text
+    expect(document).toContain(channel.name)
+    expect(document).not.toContain(channel.id)
+    const again = await w.acme.call('POST', '/v1/monitoring/import', document, { 'content-type': 'application/yaml' })
+    expect(again.body.unchanged).toBe(1)
+    expect((await w.acme.call('DELETE', `/v1/notification-channels/${channel.id}`)).status).toBe(204)
+    expect((await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, {})).body.channel_ids).toBeNull()
+    expect((await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { channel_ids: [] })).body.channel_ids).toEqual([])
   })
 
   test('a key is that of one monitor of a workspace', async () => {

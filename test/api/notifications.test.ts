@@ -46,6 +46,16 @@ describe('a message', () => {
     expect((await w.rival.call('GET', '/v1/notifications')).body.data).toEqual([])
   })
 
+  test('goes to what takes everything where all channels that it names are gone', async () => {
+    const w = await ours()
+    const r = receiver()
+    await channelAt(w, r.url, { group_seconds: 0 })
+    await told(w, { title: 'named gone', thread: 'a' }, ['chan_01k3z8q4g7e2wv5m9x0c6hbtfn'])
+    await told(w, { title: 'for nobody', thread: 'b' }, [])
+    await soon(w)
+    expect(titles(r.received)).toEqual(['named gone'])
+  })
+
   test('goes by severity, topic and tag where it names no channels, and by severity alone where it does', async () => {
     const w = await ours()
     const r = receiver()

@@ -26,6 +26,7 @@ export type Definition = Pick<
   | 'dependsOn'
   | 'dependencyGraceSeconds'
   | 'severity'
+  | 'channelIds'
 >
 
 type Given = Omit<MonitorInput, 'type' | 'target' | 'name' | 'options'> | Omit<MonitorPatch, 'target' | 'name' | 'options'>
@@ -67,6 +68,7 @@ export function defined(
     dependsOn: of(given.depends_on, kept?.dependsOn, []),
     dependencyGraceSeconds: of(given.dependency_grace_seconds, kept?.dependencyGraceSeconds, 60),
     severity: of(given.severity, kept?.severity, 'critical'),
+    channelIds: of(given.channel_ids, kept?.channelIds, null),
   }
   refuseContradiction(definition)
   if (definition.intervalSeconds !== before?.intervalSeconds) refuseTooOften(ctx, definition.intervalSeconds, least)

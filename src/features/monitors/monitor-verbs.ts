@@ -7,6 +7,7 @@ import { newId } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { noDrafts, type Resolution } from '../incidents/outage'
 import { resolveIncident } from '../incidents/outages'
+import { channelNames, stillThere } from '../notifications/known-channels'
 import { monitorTypeOf } from './monitor-types'
 import { asNew, made, monitorHeld, monitorOf } from './monitors'
 import { openOptions } from './options'
@@ -55,7 +56,11 @@ export async function cloneMonitor(ctx: Ctx, id: string, input: { name?: string 
     const type = monitorTypeOf(from.type)
     const options = await openOptions(ctx.hub, from, tx)
     const name = input.name ?? `${[...from.name].slice(0, 190).join('')} (copy)`
-    const copy = await made(tx, ctx, { type, name, definition: definitionOf(from), asked: { target: from.target, options } })
+    const definition = {
+      ...definitionOf(from),
+      channelIds: stillThere(from.channelIds, await channelNames(tx, ctx.workspaceId)),
+    }
+    const copy = await made(tx, ctx, { type, name, definition, asked: { target: from.target, options } })
     return { ...copy, target: [copy.target, monitorTarget(from)].flat() }
   })
 }

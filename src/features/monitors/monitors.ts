@@ -11,6 +11,7 @@ import { reaches } from '../../core/narrowing'
 import { notFound } from '../../core/problem'
 import type { Settings } from '../../core/sealed-settings'
 import { resolveIncident } from '../incidents/outages'
+import { refuseUnknownChannels } from '../notifications/known-channels'
 import { countMonitors } from './count'
 import { defined, type Definition } from './definition'
 import { shareOf } from './live/shares'
@@ -67,6 +68,7 @@ export async function made(
   await refuseUnreachable(ctx, tx, type, asked)
   await refuseOverLimit(tx, ctx, 'monitors', () => countMonitors(tx, ctx.workspaceId))
   await refuseTakenKey(tx, ctx, definition.key, null)
+  await refuseUnknownChannels(tx, ctx.workspaceId, definition.channelIds)
   await refuseBadRelations(tx, ctx, null, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })
   const own = { id: newId('mon'), workspaceId: ctx.workspaceId }
   const now = ctx.hub.clock.now()
@@ -81,7 +83,6 @@ export async function made(
       target: asked.target,
       ...definition,
       ...(await optionColumns(tx, ctx.hub, own, type, asked.options)),
-      channelIds: null,
       paused: false,
       ...asNew(now),
       stateVersion: 1,
@@ -137,6 +138,8 @@ export async function rewritten(
   if (sameOptions && isAlready(row, columns))
     return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
   if (!sameOptions || asked.target !== row.target) await refuseUnreachable(ctx, tx, type, asked)
+  if (!isDeepStrictEqual(definition.channelIds, row.channelIds))
+    await refuseUnknownChannels(tx, ctx.workspaceId, definition.channelIds)
   if (definition.key !== row.key) await refuseTakenKey(tx, ctx, definition.key, row.id)
   if (!sameOptions || !isDeepStrictEqual(definition.dependsOn, row.dependsOn))
     await refuseBadRelations(tx, ctx, row.id, { type: type.name, dependsOn: definition.dependsOn, options: asked.options })

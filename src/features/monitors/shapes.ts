@@ -4,6 +4,7 @@ import { checkErrorKinds, checkTypeNames } from '../../checks/check'
 import { longestCondition } from '../../checks/conditions/condition'
 import { ConditionForm } from '../../checks/conditions/form'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import { mostNamedChannels } from '../notifications/known-channels'
 import { monitorStatuses, monitorTypes } from './tables'
 
 export const leastIntervalSeconds = 5
@@ -90,6 +91,10 @@ const dependency_grace_seconds = Type.Integer({
   maximum: 3600,
   description: 'How long its alert waits for a monitor it depends on to be found down as well; 60 when absent.',
 })
+const channel_ids = Nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: mostNamedChannels, uniqueItems: true }),
+  { description: 'Notification channels that are told; null for those that take everything, an empty list for none.' },
+)
 const severity = Words(['info', 'warning', 'critical'], {
   description: 'How grave it is when it is down; `critical` when absent.',
 })
@@ -141,6 +146,7 @@ const example = {
   depends_on: [],
   dependency_grace_seconds: 60,
   severity: 'critical',
+  channel_ids: null,
   status: 'up',
   status_since_at: '2026-11-09T10:00:00.000Z',
   flapping: false,
@@ -179,6 +185,7 @@ export const Monitor = Shape(
     depends_on,
     dependency_grace_seconds,
     severity,
+    channel_ids,
     status: Words(monitorStatuses, { description: '`new`: not checked yet. `unknown`: nobody could tell lately.' }),
     status_since_at: Instant({ description: 'Since when it has its status.' }),
     flapping: Type.Boolean({ description: 'Whether it goes up and down so often that its alerts are held back.' }),
@@ -210,7 +217,11 @@ const members = {
   dependency_grace_seconds,
   severity,
 }
-const mayBeNull = { key: Type.Optional(key), degraded_ms: Type.Optional(degraded_ms) }
+const mayBeNull = {
+  key: Type.Optional(key),
+  degraded_ms: Type.Optional(degraded_ms),
+  channel_ids: Type.Optional(channel_ids),
+}
 
 export const MonitorInput = Shape(
   {

@@ -34,6 +34,7 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
     depends_on: row.dependsOn,
     dependency_grace_seconds: row.dependencyGraceSeconds,
     severity: row.severity,
+    channel_ids: row.channelIds,
     status: row.status,
     status_since_at: instant(row.statusSince),
     flapping: row.state.flapping,

@@ -29,8 +29,12 @@ export interface Telling {
  */
 export async function tell(tx: Tx, hub: Hub, { workspaceId, message, channelIds }: Telling): Promise<{ jobs: JobDraft[] }> {
   if (message.state === 'recovery') return await tellRecovery(tx, hub, workspaceId, message)
-  const named = channelIds === null ? null : new Set(channelIds)
-  const channels = await channelsHeld(tx, workspaceId, named)
+  const wanted = channelIds === null ? null : new Set(channelIds)
+  const held = await channelsHeld(tx, workspaceId, wanted)
+  // Where all channels that were named are gone, it goes to those that take everything: a deletion silences nothing.
+  const areGone = wanted !== null && wanted.size > 0 && held.length === 0
+  const named = areGone ? null : wanted
+  const channels = areGone ? await channelsHeld(tx, workspaceId, null) : held
   const jobs: JobDraft[] = []
   for (const channel of channels) {
     if (!takes(channel, message, named)) continue

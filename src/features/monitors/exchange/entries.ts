@@ -1,12 +1,12 @@
 import { invalid, type FieldProblem } from '../../../core/problem'
-import type { MonitorInput } from '../shapes'
 import { nameOf } from '../understood'
 import type { MonitorRow } from '../view'
+import type { MonitorEntry } from './shapes'
 
 /** A monitor of a document, and the one of the workspace that it is. */
 export interface Entry {
   place: number
-  item: MonitorInput
+  item: MonitorEntry
   row: MonitorRow | null
   /** Once it is known: of its row, or of the one that was made. */
   id: string | null
@@ -25,7 +25,7 @@ export interface Entries {
  * Finds the monitors that a document tells of: by key, by id, or by name where an entry has no key.
  * @throws Problem 422 at entries that are one and the same, that could be several, or that lead back to themselves
  */
-export function entriesOf(items: readonly MonitorInput[], rows: readonly MonitorRow[]): Entries {
+export function entriesOf(items: readonly MonitorEntry[], rows: readonly MonitorRow[]): Entries {
   const problems: FieldProblem[] = []
   const byKey = new Map(rows.flatMap(row => (row.key === null ? [] : [[row.key, row] as const])))
   const byId = new Map(rows.map(row => [row.id, row]))
@@ -59,7 +59,7 @@ export function entriesOf(items: readonly MonitorInput[], rows: readonly Monitor
 }
 
 /** Every monitor that an entry names. */
-export function namesIn(item: MonitorInput): string[] {
+export function namesIn(item: MonitorEntry): string[] {
   const members = item.options?.members
   return [...(item.depends_on ?? []), ...(Array.isArray(members) ? members.filter(one => typeof one === 'string') : [])]
 }

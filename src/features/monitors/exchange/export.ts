@@ -4,6 +4,7 @@ import { Streamed } from '../../../access/streamed'
 import type { Ctx } from '../../../core/ctx'
 import { filledIn } from '../../../core/sealed-settings'
 import { piecesInTurns } from '../../../core/turns'
+import { channelNames, stillThere } from '../../notifications/known-channels'
 import type { GroupOptions } from '../monitor-types'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
@@ -25,8 +26,9 @@ export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?:
     .where(eq(monitors.workspaceId, ctx.workspaceId))
     .orderBy(asc(monitors.id))
   const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
+  const channels = await channelNames(ctx.hub.read, ctx.workspaceId)
   const items = function* () {
-    for (const row of rows) yield itemOf(row, keys)
+    for (const row of rows) yield itemOf(row, keys, channels)
   }
   const steps = format === 'yaml' ? yamlSteps(items()) : jsonSteps(items())
   return new Streamed(types[format], `monitoring.${format}`, piecesInTurns(steps))
@@ -35,7 +37,11 @@ export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?:
 /** What a document calls a monitor. */
 export const keyOf = (row: Pick<MonitorRow, 'key' | 'id'>): string => row.key ?? row.id
 
-function itemOf(row: MonitorRow, keys: ReadonlyMap<string, string>): Record<string, unknown> {
+function itemOf(
+  row: MonitorRow,
+  keys: ReadonlyMap<string, string>,
+  channels: ReadonlyMap<string, string>,
+): Record<string, unknown> {
   const named = (ids: readonly string[]) => ids.flatMap(id => keys.get(id) ?? [])
   const options = filledIn(
     row.type === 'group' ? { ...row.options, members: named((row.options as GroupOptions).members) } : row.options,
@@ -65,6 +71,7 @@ function itemOf(row: MonitorRow, keys: ReadonlyMap<string, string>): Record<stri
     ['depends_on', named(row.dependsOn), []],
     ['dependency_grace_seconds', row.dependencyGraceSeconds, 60],
     ['severity', row.severity, 'critical'],
+    ['channels', stillThere(row.channelIds, channels)?.map(id => channels.get(id)) ?? null, null],
   ]
   for (const [member, value, fresh] of others) if (!Bun.deepEquals(value, fresh)) item[member] = value
   return item

@@ -7,6 +7,7 @@ import { locking } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { filledIn, type Settings } from '../../../core/sealed-settings'
+import { channelNames } from '../../notifications/known-channels'
 import { defined } from '../definition'
 import { monitorTypeOf, type MonitorType } from '../monitor-types'
 import { made, monitorHeld, removed, rewritten } from '../monitors'
@@ -73,6 +74,7 @@ async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: bo
   await takeTurns(tx, 'monitors', ctx.workspaceId)
   const rows = await locking(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
   const entries = entriesOf(document.monitors, rows)
+  const channels = new Map([...(await channelNames(tx, ctx.workspaceId))].map(([id, name]) => [name, id]))
   const done: Applied = { changes: [], audits: [], parts: [] }
   const take = (op: MonitoringChange['op'], row: Pick<MonitorRow, 'id' | 'key' | 'name'>, part: Changed<unknown>) => {
     if (part.unchanged) return
@@ -105,7 +107,7 @@ async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: bo
     if (failed.has(entry)) continue
     try {
       const row = entry.row && touched.has(entry.row.id) ? await monitorHeld(tx, ctx, entry.row.id) : entry.row
-      const part = await brought(tx, ctx, { ...entry, row }, entries, document.secrets ?? {})
+      const part = await brought(tx, ctx, { ...entry, row }, { entries, channels, secrets: document.secrets ?? {} })
       entry.id = part.result.id
       take(entry.row ? 'update' : 'create', part.result, part)
     } catch (error) {
@@ -119,19 +121,29 @@ async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: bo
   return done
 }
 
+/** What entries may name. */
+interface Around {
+  entries: Entries
+  /** Ids of channels by name. */
+  channels: ReadonlyMap<string, string>
+  secrets: Record<string, string>
+}
+
 /** Makes or edits the monitor of an entry. @throws Problem 422 below the entry */
-async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, entries: Entries, secrets: Record<string, string>) {
+async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, { entries, channels, secrets }: Around) {
   const { type: typeName, target: targetGiven, name } = understood(item)
   if (row && typeName !== row.type)
     throw invalid([
       { pointer: '#/type', code: 'conflict', detail: `is ${row.type} and stays so: delete the monitor, or give another key.` },
     ])
   const type = monitorTypeOf(typeName)
+  const { channels: told, ...members } = item
   const full: MonitorInput = {
-    ...item,
+    ...members,
     // Found by its id, it has no key that could be told.
     key: row && item.key === row.id ? row.key : (item.key ?? row?.key ?? null),
-    ...(item.depends_on && { depends_on: idsOf(entries, item.depends_on, '#/depends_on') }),
+    ...(item.depends_on && { depends_on: idsOf(item.depends_on, '#/depends_on', name => entries.idOf(name)) }),
+    ...(told && { channel_ids: idsOf(told, '#/channels', name => channels.get(name)) }),
   }
   const given = type.name === 'group' ? withMembers(item.options ?? {}, entries) : (item.options ?? {})
   const kept = { target: row?.target ?? '', options: row ? await openOptions(ctx.hub, row, tx) : {} }
@@ -144,12 +156,12 @@ async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, entries: Entries,
     : await made(tx, ctx, { type, asked, definition, name })
 }
 
-function idsOf(entries: Entries, names: readonly string[], pointer: string): string[] {
+function idsOf(names: readonly string[], pointer: string, idOf: (name: string) => string | null | undefined): string[] {
   const problems: FieldProblem[] = []
   const ids = names.flatMap((name, place) => {
-    const id = entries.idOf(name)
+    const id = idOf(name)
     if (id) return [id]
-    problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is no monitor of the document or the workspace.' })
+    problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is none of the document or the workspace.' })
     return []
   })
   if (problems.length > 0) throw invalid(problems)
@@ -159,7 +171,7 @@ function idsOf(entries: Entries, names: readonly string[], pointer: string): str
 function withMembers(options: Settings, entries: Entries): Settings {
   const { members } = options
   if (!Array.isArray(members) || !members.every(one => typeof one === 'string')) return options
-  return { ...options, members: idsOf(entries, members, '#/options/members') }
+  return { ...options, members: idsOf(members, '#/options/members', name => entries.idOf(name)) }
 }
 
 const placeholder = /^\$\{secret:([^}]{1,300})\}$/

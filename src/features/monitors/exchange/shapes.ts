@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Nullable, Shape, Words } from '../../../core/shapes'
+import { mostNamedChannels } from '../../notifications/known-channels'
 import { MonitorInput } from '../shapes'
 
 export const mostImported = 4 * 1024 * 1024
@@ -14,11 +15,27 @@ export const documentExample = {
   ],
 }
 
+const { channel_ids: _, ...members } = MonitorInput.properties
+
+/** A monitor of a document, which names channels by their names. */
+const MonitorEntry = Type.Object(
+  {
+    ...members,
+    channels: Type.Optional(
+      Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostNamedChannels, uniqueItems: true }), {
+        description: 'Names of the notification channels that are told; null for those that take everything.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type MonitorEntry = Static<typeof MonitorEntry>
+
 /** What is watched, as a document. A monitor in it is named by its key, or by its name where it has none. */
 export const MonitoringDocument = Shape(
   {
     version: Type.Optional(Type.Literal(1, { description: 'Of the form of the document.' })),
-    monitors: Type.Array(Type.Object(MonitorInput.properties, { additionalProperties: false }), {
+    monitors: Type.Array(MonitorEntry, {
       maxItems: mostMonitors,
       description: 'Monitors as they are made, each whole: what is left out is as in a new one.',
     }),
