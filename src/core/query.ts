@@ -4,7 +4,7 @@ import { pointerPart } from './pointer'
 import { fieldProblems, isOptional } from './validate'
 
 /**
- * Reads a query string by its schema: integers and booleans from text, arrays from comma-separated words. Each parameter may
+ * Reads a query string by its schema: numbers and booleans from text, arrays from comma-separated words. Each parameter may
  * stand once; one that the schema does not name is refused, and so is NUL, which PostgreSQL cannot store or compare.
  * @throws Problem 400 `unknown_parameter` or `invalid_parameter`, naming the parameter
  */
@@ -40,6 +40,7 @@ function refused(code: 'unknown_parameter' | 'invalid_parameter', name: string, 
 
 function read(type: string | undefined, text: string): unknown {
   if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+  if (type === 'number') return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   if (type === 'array') return text.split(',')
   return text

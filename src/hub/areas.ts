@@ -20,6 +20,7 @@ import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { monitoringExchangeRoutes } from '../features/monitors/exchange-routes'
 import { monitorRoutes } from '../features/monitors/routes'
+import { monitorSeriesRoutes } from '../features/monitors/series-routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
 import { webhookRoutes } from '../features/webhooks/routes'
@@ -45,6 +46,7 @@ export const apiAreas: readonly AnyElysia[] = [
   monitorRoutes,
   incidentRoutes,
   monitoringExchangeRoutes,
+  monitorSeriesRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

@@ -132,8 +132,8 @@ export function readChunk(key: ChunkKey, body: Uint8Array, phases: Uint8Array | 
 }
 
 /** Beats of one monitor and location that may have been taken down twice: each once, oldest first. Of two alike the one with phases stays. */
-export function mergedBeats(...lists: readonly (readonly Beat[])[]): Beat[] {
-  const byTime = new Map<number, Beat>()
+export function mergedBeats<B extends Timed>(...lists: readonly (readonly B[])[]): B[] {
+  const byTime = new Map<number, B>()
   for (const beat of lists.flat()) {
     const other = byTime.get(beat.at)
     if (!other || phasesOf(other) < phasesOf(beat)) byTime.set(beat.at, beat)
@@ -156,5 +156,7 @@ function opened(bytes: Uint8Array): Unpacker {
   return unpacker
 }
 
-const phasesOf = (beat: Beat): number =>
+type Timed = Pick<Beat, 'at' | 'dns' | 'connect' | 'tls' | 'firstByte'>
+
+const phasesOf = (beat: Timed): number =>
   [beat.dns, beat.connect, beat.tls, beat.firstByte].reduce<number>((n, ms) => (ms === null ? n : n + 1), 0)

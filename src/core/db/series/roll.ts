@@ -81,7 +81,7 @@ export class Roll {
     return this.up + this.degraded + this.down
   }
 
-  add(beat: Beat): void {
+  add(beat: Omit<Beat, 'error'>): void {
     this[beat.status]++
     // How long a failure took says how long somebody waited, not how fast the target is.
     if (beat.status === 'down') return

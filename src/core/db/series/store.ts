@@ -70,6 +70,11 @@ export class SeriesStore {
     })
   }
 
+  /** Whether the beats of one monitor are found without reading those of all. */
+  get findsBeats(): boolean {
+    return this.engine.findsBeats
+  }
+
   /** Hours of which beats are there as they came. */
   async beatHours(): Promise<number[]> {
     return (await this.engine.tables(beatPrefix)).map(name => Number(name.slice(beatPrefix.length))).sort((a, b) => a - b)

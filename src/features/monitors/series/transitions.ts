@@ -1,0 +1,38 @@
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { listPage, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import type { Page } from '../../../core/shapes'
+import { monitorOf } from '../monitors'
+import { monitorStatuses, monitorTransitions } from '../tables'
+import type { TransitionView } from './shapes'
+
+type TransitionRow = typeof monitorTransitions.$inferSelect
+
+export const transitionListing: Listing<TransitionRow> = {
+  name: 'monitor-transitions',
+  table: monitorTransitions as never,
+  id: monitorTransitions.id,
+  idOf: row => row.id,
+  owner: monitorTransitions.monitorId,
+  defaultSort: '-at',
+  filters: {
+    to: wordsFilter(monitorTransitions.to, monitorStatuses, 'Only changes to these statuses.'),
+    ...timeFilters('at', monitorTransitions.at),
+  },
+  sorts: { at: { column: monitorTransitions.at, read: row => row.at } },
+}
+
+/** Changes of what a monitor is shown as, newest first. @throws Problem 404 */
+export async function listTransitions(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<TransitionView>> {
+  await monitorOf(ctx.hub.read, ctx, id)
+  return await listPage(ctx, transitionListing, query, transitionView, id)
+}
+
+const transitionView = (row: TransitionRow): TransitionView => ({
+  id: row.id,
+  at: instant(row.at),
+  from: row.from,
+  to: row.to,
+  reason: row.reason,
+  incident_id: row.incidentId,
+})

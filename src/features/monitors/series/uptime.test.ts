@@ -1,0 +1,94 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { monitorStatuses } from '../tables'
+import { added, errorBudget, outagesOf, spentBetween, stretchesOf, uptimePercent, type Timeline } from './uptime'
+
+const moment = fc.integer({ min: 0, max: 10_000 })
+const status = fc.constantFrom(...monitorStatuses)
+const timeline: fc.Arbitrary<Timeline> = fc.record({
+  transitions: fc.array(fc.record({ at: moment, to: status })).map(all => all.toSorted((a, b) => a.at - b.at)),
+  first: status,
+  gaps: fc.array(fc.tuple(moment, moment).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }))),
+})
+const cuts = fc.uniqueArray(moment, { minLength: 2, maxLength: 12 }).map(all => all.toSorted((a, b) => a - b))
+
+test('what was spent in a window is the sum of what was spent in its parts, wherever it is cut', () => {
+  fc.assert(
+    fc.property(timeline, cuts, (given, edges) => {
+      const [from, to] = [edges[0]!, edges.at(-1)!]
+      const [whole] = spentBetween(stretchesOf(given, from, to), [from, to])
+      expect(added(spentBetween(stretchesOf(given, from, to), edges))).toEqual(whole!)
+      // Also where each part is reckoned for itself.
+      const apart = edges.slice(0, -1).map((edge, place) => {
+        const next = edges[place + 1]!
+        const before = given.transitions.findLast(one => one.at <= edge)
+        const own = { ...given, first: before?.to ?? given.first, transitions: given.transitions.filter(one => one.at > edge) }
+        return spentBetween(stretchesOf(own, edge, next), [edge, next])[0]!
+      })
+      expect(added(apart)).toEqual(whole!)
+    }),
+  )
+})
+
+test('every moment of a window is of one stretch, and two beside each other differ', () => {
+  fc.assert(
+    fc.property(timeline, cuts, (given, edges) => {
+      const [from, to] = [edges[0]!, edges.at(-1)!]
+      const all = stretchesOf(given, from, to)
+      expect([all[0]!.from, all.at(-1)!.to]).toEqual([from, to])
+      for (const [place, stretch] of all.entries()) {
+        expect(stretch.to).toBeGreaterThan(stretch.from)
+        const next = all[place + 1]
+        if (next) expect([next.from, next.status === stretch.status]).toEqual([stretch.to, false])
+      }
+    }),
+  )
+})
+
+test('the time of all outages is the time in which it was down', () => {
+  fc.assert(
+    fc.property(timeline, cuts, (given, edges) => {
+      const [from, to] = [edges[0]!, edges.at(-1)!]
+      const all = stretchesOf(given, from, to)
+      const down = outagesOf(all).reduce((sum, one) => sum + one.downMs, 0)
+      expect(down).toBe(spentBetween(all, [from, to])[0]!.down)
+    }),
+  )
+})
+
+test('an outage goes on through what nobody saw and through maintenance, and ends with what was seen well', () => {
+  const transitions = [
+    { at: 100, to: 'down' as const },
+    { at: 300, to: 'maintenance' as const },
+    { at: 400, to: 'down' as const },
+    { at: 600, to: 'up' as const },
+    { at: 900, to: 'down' as const },
+  ]
+  const all = stretchesOf({ transitions, first: 'up', gaps: [{ from: 150, to: 200 }] }, 0, 1000)
+  expect(outagesOf(all)).toEqual([
+    { from: 100, to: 600, downMs: 350 },
+    { from: 900, to: null, downMs: 100 },
+  ])
+  const [spent] = spentBetween(all, [0, 1000])
+  expect(spent).toEqual({ up: 400, degraded: 0, down: 450, maintenance: 100, paused: 0, unknown: 50 })
+  expect(uptimePercent(spent!)).toBe(47.05882)
+})
+
+test('a pause stays a pause while nobody checks', () => {
+  const all = stretchesOf({ transitions: [], first: 'paused', gaps: [{ from: 10, to: 20 }] }, 0, 100)
+  expect(all).toEqual([{ from: 0, to: 100, status: 'paused' }])
+})
+
+test('a hundred percent is told only where nothing was down', () => {
+  const year = 365 * 86_400_000
+  const spent = { up: year - 1, degraded: 0, down: 1, maintenance: 0, paused: 0, unknown: 0 }
+  expect(uptimePercent(spent)).toBe(99.99999)
+  expect(uptimePercent({ ...spent, down: 0 })).toBe(100)
+  expect(uptimePercent({ ...spent, up: 0, down: 0 })).toBeNull()
+})
+
+test('a budget is what the objective leaves of the time that was seen', () => {
+  const spent = { up: 999_000, degraded: 0, down: 1000, maintenance: 50_000, paused: 0, unknown: 9_000 }
+  const { allowed, spent: used, left } = errorBudget(spent, 99.5)
+  expect([Math.round(allowed), used, Math.round(left)]).toEqual([5000, 1000, 4000])
+})

@@ -1,0 +1,258 @@
+import { expect, test } from 'bun:test'
+import { hourMs } from '../../src/core/db/series/chunk'
+import { recorderOf } from '../../src/features/monitors/series/recorder'
+import { sealHours } from '../../src/features/monitors/series/seal'
+import { addGap, addMonitor, addTransitions, taken } from '../support/monitor-series'
+import { world, type World } from '../support/world'
+
+const minute = 60_000
+const dayMs = 24 * hourMs
+const iso = (at: number) => new Date(at).toISOString()
+
+/** A monitor of acme, made so long ago. */
+const monitorSince = async ({ hub, clock, acme }: World, ago: number) =>
+  await addMonitor(hub, acme.workspaceId, { createdAt: clock.now() - ago })
+
+async function take(w: World, monitor: number, beats: Parameters<typeof taken>[2][], from: number, every: number) {
+  const recorder = recorderOf(w.hub)
+  for (const [place, more] of beats.entries()) recorder.take(taken(monitor, from + place * every, more))
+  await recorder.flush()
+}
+
+test('results are told newest first, page by page, alike whether they are in memory, written down or packed', async () => {
+  const w = await world()
+  const { acme, clock } = w
+  const { id, number } = await monitorSince(w, dayMs)
+  const start = clock.now()
+  // Two hours that will be packed, one that is open, and the last minute in memory alone.
+  await take(
+    w,
+    number,
+    Array.from({ length: 360 }, (_, n) => ({ ms: n })),
+    start,
+    30_000,
+  )
+  clock.advance(3 * hourMs)
+  await sealHours(w.hub)
+  for (let n = 360; n < 363; n++) recorderOf(w.hub).take(taken(number, start + n * 30_000, { ms: n }))
+  clock.advance(2 * minute)
+  const seen: number[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path: string = `/v1/monitors/${id}/results?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+    const { body } = await acme.call('GET', path)
+    seen.push(...body.data.map((one: { latency_ms: number }) => one.latency_ms))
+    expect(body.pagination.has_more).toBe(body.pagination.next_cursor !== null)
+    cursor = body.pagination.next_cursor
+  }
+  expect(seen).toEqual(Array.from({ length: 363 }, (_, n) => 362 - n))
+})
+
+test('a result tells its error and its parts, and is found by status, time and location', async () => {
+  const w = await world()
+  const { acme, clock } = w
+  const { id, number } = await monitorSince(w, dayMs)
+  const start = clock.now()
+  const refused = { kind: 'refused' as const, message: 'The connection was refused.' }
+  const bad = { status: 'down' as const, error: refused, ms: null, code: null, dns: 0.4, connect: null, firstByte: null }
+  await take(w, number, [{}, bad, { status: 'degraded', tls: 8.25 }, {}], start, minute)
+  clock.advance(4 * minute)
+  const find = async (query: string) => (await acme.call('GET', `/v1/monitors/${id}/results${query}`)).body.data
+  expect(await find('?status=down')).toEqual([
+    {
+      at: iso(start + minute),
+      location: 'local',
+      status: 'down',
+      latency_ms: null,
+      code: null,
+      error: refused,
+      phases: { dns_ms: 0.4, connect_ms: null, tls_ms: null, first_byte_ms: null },
+    },
+  ])
+  expect((await find(`?from=${iso(start + minute)}&to=${iso(start + 3 * minute)}`)).length).toBe(2)
+  expect((await find('?status=up,degraded&location=local')).length).toBe(3)
+  clock.advance(2 * hourMs)
+  await sealHours(w.hub)
+  expect((await find('?status=down'))[0].error).toEqual(refused)
+  expect((await find('?status=degraded'))[0].phases.tls_ms).toBe(8.3)
+})
+
+test('results, series, uptime and transitions are of one workspace, and refuse what cannot be', async () => {
+  const w = await world()
+  const { acme, rival, readOnly } = w
+  const { id } = await monitorSince(w, dayMs)
+  for (const part of ['results', 'series?metric=latency', 'uptime', 'transitions']) {
+    const path = `/v1/monitors/${id}/${part}`
+    expect((await acme.call('GET', path)).status).toBe(200)
+    expect((await readOnly.call('GET', path)).status).toBe(200)
+    expect((await rival.call('GET', path)).status).toBe(404)
+    expect((await (await w.scoped('dns.read')).call('GET', path)).status).toBe(403)
+  }
+  const refused = async (part: string) => {
+    const { status, body } = await acme.call('GET', `/v1/monitors/${id}/${part}`)
+    return [status, body.errors?.[0]?.pointer]
+  }
+  const now = w.clock.now()
+  expect(await refused('results?location=mars')).toEqual([400, '#/query/location'])
+  expect(await refused(`results?from=${iso(now)}&to=${iso(now - 1)}`)).toEqual([400, '#/query/from'])
+  expect(await refused('results?cursor=abc')).toEqual([400, '#/query/cursor'])
+  expect(await refused(`series?metric=latency&from=${iso(now + hourMs)}`)).toEqual([400, '#/query/from'])
+  expect(await refused(`series?metric=latency&from=${iso(now - 30 * dayMs)}&step=60`)).toEqual([400, '#/query/step'])
+  expect(await refused('series?metric=latency&step=5400')).toEqual([400, '#/query/step'])
+  expect(await refused(`series?metric=latency&from=${iso(now - 200 * dayMs)}&step=3600`)).toEqual([400, '#/query/step'])
+  expect(await refused('series?metric=colour')).toEqual([400, '#/query/metric'])
+  expect(await refused('uptime?timezone=Mars/Base')).toEqual([400, '#/query/timezone'])
+  expect(await refused(`uptime?to=${iso(now)}`)).toEqual([400, '#/query/to'])
+  expect(await refused(`uptime?range=7d&from=${iso(now - dayMs)}`)).toEqual([400, '#/query/range'])
+  expect(await refused(`uptime?from=${iso(now - 2000 * dayMs)}`)).toEqual([400, '#/query/from'])
+})
+
+test('a series has the least, the mean, the most and percentiles of its steps, from single results and from hours alike', async () => {
+  const w = await world()
+  const { acme, clock } = w
+  const { id, number } = await monitorSince(w, 200 * dayMs)
+  const start = clock.now()
+  await take(
+    w,
+    number,
+    Array.from({ length: 240 }, (_, n) => ({ ms: 100 + (n % 10), connect: 5 })),
+    start,
+    30_000,
+  )
+  await take(w, number, [{ status: 'down', ms: 10_000 }], start + 1, minute)
+  clock.advance(2 * hourMs)
+  const read = async (query: string) => (await acme.call('GET', `/v1/monitors/${id}/series?${query}`)).body
+  const window = `from=${iso(start)}&to=${iso(start + 2 * hourMs)}`
+  const fine = await read(`metric=latency&step=300&${window}`)
+  expect([fine.points.length, fine.step_seconds]).toEqual([24, 300])
+  expect(fine.points[0]).toMatchObject({
+    at: iso(start),
+    n: 10,
+    min: 100,
+    avg: 104.5,
+    max: 109,
+    uptime_percent: null,
+    seconds: null,
+  })
+  expect(Math.abs(fine.points[0].p95 - 109)).toBeLessThan(11)
+  // The same before and after the hours are packed.
+  const hourly = await read(`metric=latency&step=3600&${window}`)
+  expect(hourly.points.map((one: { n: number; avg: number }) => [one.n, one.avg])).toEqual([
+    [120, 104.5],
+    [120, 104.5],
+  ])
+  clock.advance(10 * minute)
+  await sealHours(w.hub)
+  expect((await read(`metric=latency&step=3600&${window}`)).points).toEqual(hourly.points)
+  expect((await read(`metric=latency&step=300&${window}`)).points).toEqual(fine.points)
+  expect((await read(`metric=connect&step=7200&${window}`)).points.map((one: { avg: number }) => one.avg)).toEqual([5])
+  const auto = await read('metric=latency')
+  expect([auto.step_seconds, auto.points.reduce((n: number, one: { n: number }) => n + one.n, 0)]).toEqual([300, 240])
+  // Long afterwards the day is what is left.
+  clock.advance(2 * dayMs)
+  await sealHours(w.hub)
+  clock.advance(120 * dayMs)
+  const old = await read(`metric=latency&from=${iso(clock.now() - 130 * dayMs)}`)
+  expect(old.points.map((one: { n: number; avg: number }) => [one.n, one.avg])).toEqual([[240, 104.5]])
+  expect(old.step_seconds % 86_400).toBe(0)
+})
+
+test('uptime is weighted by time; maintenance, pauses and what nobody saw are shown and do not count', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id } = await monitorSince(w, 10 * hourMs)
+  const start = clock.now() - 10 * hourMs
+  await addTransitions(hub, id, [
+    [start + 1 * hourMs, 'up'],
+    [start + 3 * hourMs, 'down'],
+    [start + 4 * hourMs, 'up'],
+    [start + 5 * hourMs, 'maintenance'],
+    [start + 6 * hourMs, 'degraded'],
+    [start + 8 * hourMs, 'down'],
+  ])
+  await addGap(hub, start + 9 * hourMs, start + 9.5 * hourMs)
+  await addGap(hub, start + 9.6 * hourMs, start + 9.7 * hourMs, [255])
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/uptime?range=24h&objective=90`)
+  expect(body).toMatchObject({
+    from_at: iso(start),
+    to_at: iso(clock.now()),
+    seconds: { up: 10_800, degraded: 7_200, down: 9_000, maintenance: 3_600, paused: 0, unknown: 5_400 },
+    uptime_percent: 66.66666,
+    outages: 2,
+    longest_outage_seconds: 5_400,
+    mttr_seconds: 4_500,
+    mtbf_seconds: 9_000,
+    error_budget: { objective_percent: 90, allowed_seconds: 2_700, spent_seconds: 9_000, left_seconds: -6_300, met: false },
+  })
+})
+
+test('days and months are those of the time zone asked for, and add up to the whole', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id } = await monitorSince(w, 60 * dayMs)
+  const start = clock.now() - 60 * dayMs
+  await addTransitions(hub, id, [
+    [start, 'up'],
+    // Across the end of summer time and of a month.
+    [Date.parse('2026-10-25T00:30:00Z'), 'down'],
+    [Date.parse('2026-10-25T02:30:00Z'), 'up'],
+    [Date.parse('2026-10-31T22:00:00Z'), 'down'],
+    [Date.parse('2026-10-31T23:30:00Z'), 'up'],
+  ])
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/uptime?range=90d&timezone=Europe/Berlin`)
+  const sum = (list: { seconds: { up: number; down: number } }[], name: 'up' | 'down') =>
+    list.reduce((all, one) => all + one.seconds[name], 0)
+  for (const name of ['up', 'down'] as const) {
+    expect(sum(body.days, name)).toBe(body.seconds[name])
+    expect(sum(body.months, name)).toBe(body.seconds[name])
+  }
+  const day = (date: string) => body.days.find((one: { date: string }) => one.date === date)
+  expect(day('2026-10-25').seconds).toMatchObject({ up: 23 * 3600, down: 2 * 3600 })
+  expect([day('2026-10-31').seconds.down, day('2026-11-01').seconds.down]).toEqual([3600, 1800])
+  expect(body.months.map((one: { month: string }) => one.month)).toEqual(['2026-09', '2026-10', '2026-11'])
+  expect((await acme.call('GET', `/v1/monitors/${id}/uptime?range=7d`)).body.days.length).toBe(7)
+})
+
+test('availability in points is that of the uptime', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id } = await monitorSince(w, dayMs)
+  const start = clock.now() - dayMs
+  await addTransitions(hub, id, [
+    [start, 'up'],
+    [start + 90 * minute, 'down'],
+    [start + 120 * minute, 'up'],
+  ])
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/series?metric=availability&step=3600`)
+  expect(body.points.length).toBe(24)
+  expect(body.points.slice(0, 3).map((one: { uptime_percent: number }) => one.uptime_percent)).toEqual([100, 50, 100])
+})
+
+test('a monitor that flapped thousands of times is reckoned whole', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id } = await monitorSince(w, dayMs)
+  const start = clock.now() - dayMs
+  const flips = Array.from(
+    { length: 4_500 },
+    (_, n) => [start + n * 10_000, n % 2 === 0 ? 'up' : 'down'] as [number, 'up' | 'down'],
+  )
+  await addTransitions(hub, id, flips)
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/uptime?range=24h`)
+  expect([body.outages, body.mttr_seconds]).toEqual([2_250, (2_249 * 10 + (86_400 - 4_499 * 10)) / 2_250])
+})
+
+test('changes of status are told newest first', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id } = await monitorSince(w, dayMs)
+  await addTransitions(hub, id, [
+    [clock.now() - 3000, 'up'],
+    [clock.now() - 2000, 'down'],
+  ])
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/transitions`)
+  expect(body.data.map((one: { from: string; to: string }) => [one.from, one.to])).toEqual([
+    ['up', 'down'],
+    ['new', 'up'],
+  ])
+  expect((await acme.call('GET', `/v1/monitors/${id}/transitions?to=down`)).body.data.length).toBe(1)
+})
