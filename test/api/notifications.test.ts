@@ -68,7 +68,7 @@ describe('a message', () => {
     await told(w, { title: 'named', thread: 'e' }, [narrow.id])
     await told(w, { title: 'named, and too little', severity: 'info', thread: 'f' }, [narrow.id])
     await told(w, { title: 'named apart', thread: 'g' }, [apart.id, 'chan_01k3z8q4g7e2wv5m9x0c6hbtfn'])
-    await w.pass(10 * second)
+    for (let i = 0; i < 3; i++) await w.pass(10 * second)
     expect(titles(r.received).sort()).toEqual(['named', 'named apart', 'taken'])
   })
 
@@ -221,6 +221,22 @@ describe('a channel that fails', () => {
     expect((await w.acme.call('GET', `/v1/notification-channels/${channel.id}`)).body).toMatchObject({
       failing: false,
       last_error: null,
+    })
+  })
+
+  test('that does not take several messages as one is sent each alone', async () => {
+    const w = await ours()
+    const r = receiver()
+    r.answer = ({ body }) => new Response('invalid_blocks', { status: /2 problems|poison/.test(body) ? 400 : 200 })
+    const channel = await channelAt(w, r.url)
+    await told(w, { thread: 'inc_1', title: 'poison' })
+    await told(w, { thread: 'inc_2', title: 'plain' })
+    for (let i = 0; i < 4; i++) await w.pass(2 * second)
+    expect(titles(r.received)).toEqual(['2 problems', 'poison', 'plain'])
+    expect((await logOf(w, channel.id)).sort()).toEqual(['incident.opened failed refused', 'incident.opened sent'])
+    expect((await w.acme.call('GET', `/v1/notification-channels/${channel.id}`)).body).toMatchObject({
+      status: 'enabled',
+      failing: false,
     })
   })
 

@@ -10,7 +10,7 @@ import { severities } from '../../core/notices'
 import { keptEvidence, oneLine } from './evidence'
 import { durationOf } from './fact'
 import { noDrafts, type Drafts, type IncidentRow, type Outage, type Resolution, type Subject } from './outage'
-import { duration } from './span'
+import { duration } from '../../core/span'
 import { incidents, incidentSubjects } from './tables'
 import { addSubject, addUpdate } from './timeline'
 

@@ -75,7 +75,9 @@ function chosen(channel: ChannelRow, waiting: readonly NotificationRow[], now: n
   if (at !== null && at <= now) {
     // Those that failed before go along with what is new: the order of a thread is kept, and all of it is told.
     const due = free.filter(row => row.dueAt <= now)
-    return { going: due.slice(0, channel.groupSeconds === 0 ? 1 : mostTogether), held, nextAt: null }
+    // Of several that were refused as one message, each has its own chance.
+    const apart = due.find(row => row.lastError?.failure === 'refused')
+    return { going: apart ? [apart] : due.slice(0, channel.groupSeconds === 0 ? 1 : mostTogether), held, nextAt: null }
   }
   const soonest = [at, ...held.map(one => one.until)].filter(one => one !== null)
   return { going: [], held, nextAt: soonest.length === 0 ? null : Math.min(...soonest) }
@@ -126,7 +128,7 @@ async function settle(
   const { trouble, retryAfterMs } = sent
   if (trouble.failure === 'refused') {
     // It answers, and takes other messages.
-    await markFailed(tx, going, trouble, now)
+    await (going.length === 1 ? markFailed : markTried)(tx, going, trouble, now)
     await tx
       .update(notificationChannels)
       .set({ lastTriedAt: now, lastError: trouble, goneInARow: 0 })

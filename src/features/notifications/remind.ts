@@ -2,9 +2,9 @@ import { and, eq } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import { locking } from '../../core/db/dialect'
 import type { JobKind } from '../../core/jobs/job'
+import { duration } from '../../core/span'
 import { whyIdle } from './chosen'
 import { reminderJobFor, remindKind } from './delivery-jobs'
-import { lasting } from './lasting'
 import type { Message } from './message'
 import { notificationChannels, notifications, notificationThreads } from './tables'
 import { write } from './tell'
@@ -48,7 +48,7 @@ const reminderOf = (message: Message, number: number, now: number): Message => (
   ...message,
   kind: `${message.kind.split('.')[0]}.reminder`,
   title: `Reminder: ${message.title}`,
-  facts: [['Lasting', `${lasting(now - message.occurredAt)}, since ${instant(message.occurredAt)}`], ...message.facts],
+  facts: [['Lasting', `${duration(now - message.occurredAt)}, since ${instant(message.occurredAt)}`], ...message.facts],
   tags: message.tags,
   occurredAt: now,
   text: number > 1 ? `${message.text} This is reminder ${number}.` : message.text,

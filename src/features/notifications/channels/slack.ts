@@ -32,7 +32,7 @@ export const slack: ChannelKind<{ url: string }> = {
 }
 
 function blocksOf(message: Message): object[] {
-  const facts = message.facts.slice(0, 40)
+  const facts = message.facts.slice(0, 20)
   const links = [
     ...(message.link === null ? [] : [button('Open', message.link)]),
     ...(message.acknowledgeLink === null ? [] : [button('Acknowledge', message.acknowledgeLink)]),
@@ -44,7 +44,7 @@ function blocksOf(message: Message): object[] {
       type: 'section',
       fields: facts
         .slice(page * 10, page * 10 + 10)
-        .map(([name, value]) => mrkdwn(`*${escaped(cut(name, 100))}*\n${escaped(cut(value, 1_500))}`)),
+        .map(([name, value]) => mrkdwn(`*${escaped(cut(name, 100))}*\n${escaped(cut(value, 500))}`)),
     })),
     ...(links.length === 0 ? [] : [{ type: 'actions', elements: links }]),
   ]
