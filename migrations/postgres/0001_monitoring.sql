@@ -212,6 +212,7 @@ CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id"
 CREATE INDEX "monitors_name" ON "monitors" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "monitors_status" ON "monitors" USING btree ("workspace_id","status","id");--> statement-breakpoint
 CREATE INDEX "monitors_share" ON "monitors" USING btree ("share");--> statement-breakpoint
+CREATE INDEX "monitors_updated" ON "monitors" USING btree ("updated_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");--> statement-breakpoint
 CREATE UNIQUE INDEX "monitors_key" ON "monitors" USING btree ("workspace_id","key");--> statement-breakpoint
 CREATE UNIQUE INDEX "notification_channels_name" ON "notification_channels" USING btree ("workspace_id","name");--> statement-breakpoint

@@ -137,6 +137,7 @@ CREATE INDEX `monitors_workspace` ON `monitors` (`workspace_id`,`id`);--> statem
 CREATE INDEX `monitors_name` ON `monitors` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `monitors_status` ON `monitors` (`workspace_id`,`status`,`id`);--> statement-breakpoint
 CREATE INDEX `monitors_share` ON `monitors` (`share`);--> statement-breakpoint
+CREATE INDEX `monitors_updated` ON `monitors` (`updated_at`);--> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);--> statement-breakpoint
 CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);--> statement-breakpoint
 CREATE TABLE `notification_channels` (

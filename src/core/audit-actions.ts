@@ -6,6 +6,7 @@ import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
 import { incidentActions } from './audit-actions/incidents'
 import { monitorActions } from './audit-actions/monitors'
+import { monitorVerdictActions } from './audit-actions/monitor-verdicts'
 import { noticeActions } from './audit-actions/notices'
 import { notificationActions } from './audit-actions/notifications'
 import { peopleActions } from './audit-actions/people'
@@ -21,6 +22,7 @@ const entries = [
   ...heartbeatActions,
   ...incidentActions,
   ...monitorActions,
+  ...monitorVerdictActions,
   ...noticeActions,
   ...notificationActions,
   ...peopleActions,

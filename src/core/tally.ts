@@ -3,6 +3,8 @@ import type { Hub } from './hub'
 /** What a hub counts for /metrics beside requests and jobs: the help text of each counter. */
 export const tallies = {
   heartbeat_pings: 'Pings taken, by kind.',
+  monitor_checks: 'Checks of monitors whose result this hub took, by status.',
+  monitor_transitions: 'Changes of the status of monitors that this hub wrote, by the status after it.',
   webhook_attempts: 'Tries of webhook deliveries, by outcome.',
   monitor_results: 'Results of checks, by what became of them.',
   dns_queries: 'Queries the built-in name server got, by transport.',

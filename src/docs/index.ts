@@ -20,6 +20,7 @@ import howChecksRun from './how-checks-run.md' with { type: 'text' }
 import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
+import monitoring from './monitoring.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
 import notifications from './notifications.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
@@ -61,6 +62,7 @@ export const pages: readonly Page[] = [
   page('checks', checks),
   page('conditions', conditions),
   page('incidents', incidents),
+  page('monitoring', monitoring),
   page('webhooks', webhooks),
   page('notices', notices),
   page('notifications', notifications),

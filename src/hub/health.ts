@@ -8,13 +8,17 @@ import { hubTimeoutMs, nextRunAt } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { Problem } from '../core/problem'
 import { recorderOf } from '../features/monitors/series/recorder'
+import { monitoringHealth } from '../features/monitors/live/standing'
 
-/** One thing that a hub needs to serve: whether it is well, and if not, what is wrong in a sentence. */
+/**
+ * One thing that a hub needs to serve: whether it is well, and if not, what is wrong in a sentence. A hub with something `degraded`
+ * is ready all the same: sending its callers elsewhere would help nobody.
+ */
 export interface Check {
-  status: 'ok' | 'failing'
+  status: 'ok' | 'degraded' | 'failing'
   detail: string | null
 }
-export type CheckName = 'database' | 'migrations' | 'master_key' | 'jobs' | 'presence' | 'storage'
+export type CheckName = 'database' | 'migrations' | 'master_key' | 'jobs' | 'presence' | 'storage' | 'monitoring'
 export interface Readiness {
   status: 'ready' | 'not_ready'
   checks: Record<CheckName, Check>
@@ -56,8 +60,9 @@ async function examine(hub: Hub, worker: Worker): Promise<Readiness> {
     checked(() => isPresent(hub)),
     checked(() => hasRoom(hub)),
   ])
-  const checks = { database, migrations: migrated, master_key: masterKey, jobs, presence, storage }
-  return { status: Object.values(checks).every(one => one.status === 'ok') ? 'ready' : 'not_ready', checks }
+  const monitoring = monitoringHealth(hub)
+  const checks = { database, migrations: migrated, master_key: masterKey, jobs, presence, storage, monitoring }
+  return { status: Object.values(checks).some(one => one.status === 'failing') ? 'not_ready' : 'ready', checks }
 }
 
 /** What is wrong, or null. What a database error says stays in the log: it may name hosts and users. */

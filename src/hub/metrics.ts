@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { count } from 'drizzle-orm'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { callerAddress, type Peer } from '../access/door'
+import type { EnginePulse } from '../checks/messages'
 import { limiterOf } from '../access/limiter'
 import { failedCredentials } from '../access/rate-limits'
 import { constantTimeEqual, sha256 } from '../core/crypto'
@@ -10,6 +11,7 @@ import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
 import { classOf, parseAddress } from '../core/net/address'
 import { Problem, tryAgain } from '../core/problem'
+import { monitoringOf } from '../features/monitors/live/watch'
 import { tallied, tallies, type TallyName } from '../core/tally'
 import { version } from '../core/version'
 
@@ -61,6 +63,7 @@ export class Metrics {
         for (const { kind, state, n } of rows) this.set({ kind, state }, n)
       },
     })
+    addEngine(hub, registers)
     for (const [name, help] of Object.entries(tallies) as [TallyName, string][]) {
       new Counter({
         name: `bailiwick_${name}_total`,
@@ -87,6 +90,69 @@ export class Metrics {
   }
 
   readonly contentType = this.registry.contentType
+}
+
+/** How the engine of checks is. */
+function addEngine(hub: Hub, registers: Registry[]): void {
+  const gauges: [name: string, help: string, figure: (pulse: EnginePulse) => number][] = [
+    ['monitors', 'Monitors that this hub checks.', pulse => pulse.monitors],
+    ['checks_in_flight', 'Checks under way.', pulse => pulse.in_flight],
+    [
+      'check_lag_seconds',
+      'From when a check was due to when it began, at the 99th percentile of the last minute.',
+      pulse => pulse.lag_p99_ms / 1000,
+    ],
+    [
+      'check_loop_block_seconds',
+      'The longest that the thread of checks stood still in the last minute.',
+      pulse => pulse.block_ms / 1000,
+    ],
+    [
+      'check_location_impaired',
+      'Whether results of this hub do not count at present.',
+      pulse => (pulse.impaired === null ? 0 : 1),
+    ],
+  ]
+  for (const [name, help, figure] of gauges)
+    new Gauge({
+      name: `bailiwick_${name}`,
+      help,
+      registers,
+      collect() {
+        const pulse = monitoringOf(hub)?.standing().pulse
+        this.set(pulse ? figure(pulse) : 0)
+      },
+    })
+  const counters: [name: string, help: string, figure: (pulse: EnginePulse) => number][] = [
+    ['checks_started', 'Checks begun since the thread of checks started.', pulse => pulse.runs],
+    [
+      'checks_skipped',
+      'Turns that were left out: the check before was still under way, or too much was.',
+      pulse => pulse.skipped,
+    ],
+    ['check_lookups_cached', 'Names that a check needed and the cache had.', pulse => pulse.resolver.hits],
+    ['check_lookups_asked', 'Names that a check needed and resolvers were asked for.', pulse => pulse.resolver.misses],
+    ['check_lookups_failed', 'Names that no resolver answered for.', pulse => pulse.resolver.failures],
+  ]
+  for (const [name, help, figure] of counters)
+    new Counter({
+      name: `bailiwick_${name}_total`,
+      help,
+      registers,
+      collect() {
+        const pulse = monitoringOf(hub)?.standing().pulse
+        this.reset()
+        if (pulse) this.inc(figure(pulse))
+      },
+    })
+  new Gauge({
+    name: 'bailiwick_monitor_shares',
+    help: 'Shares of the monitors that this hub runs, of 256.',
+    registers,
+    collect() {
+      this.set(monitoringOf(hub)?.standing().sharesHeld ?? 0)
+    },
+  })
 }
 
 /**

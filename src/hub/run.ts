@@ -4,6 +4,7 @@ import { prepareInstance } from '../access/workspaces'
 import { flushUses } from '../access/last-use'
 import { endWaits } from '../access/long-poll'
 import { hasUsers, setupToken } from '../access/users'
+import { WorkerLine } from '../checks/engine/worker-line'
 import { BadSetting, baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
 import { jobsChannel } from '../core/change'
 import { systemClock, type Clock } from '../core/clock'
@@ -26,6 +27,7 @@ import { startTimetable } from './timetable'
 import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/name-server'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
+import { startMonitoring } from '../features/monitors/live/watch'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
@@ -120,6 +122,9 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
     const nameServer = await startNameServer(hub, threads.nameServer)
     if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port })
+    const checks = new WorkerLine({ entry: threads.checks, clock, log: hub.log, resolvers: null })
+    checks.start()
+    const monitoring = await startMonitoring(hub, checks)
     const stopTimetable = startTimetable(hub, worker, listening)
     worker.wake()
     const setupLink = (await hasUsers(hub.read)) ? null : `${hub.baseUrl}/setup#${await setupToken(hub)}`
@@ -130,6 +135,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
       stopTimetable()
       heartbeats.stop()
       endWaits(hub)
+      await monitoring.stop()
       await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
       await listening.server().stop(true)
       await nameServer?.stop()

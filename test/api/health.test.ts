@@ -13,6 +13,7 @@ const everythingWell = {
   jobs: { status: 'ok', detail: null },
   presence: { status: 'ok', detail: null },
   storage: { status: 'ok', detail: null },
+  monitoring: { status: 'ok', detail: null },
 }
 
 test('a hub that serves is alive and ready', async () => {

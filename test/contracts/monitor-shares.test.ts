@@ -6,7 +6,14 @@ import { newId } from '../../src/core/ids'
 import { leaseMs, shareCount, shareOf, Shares } from '../../src/features/monitors/live/shares'
 import { monitorGaps, monitorShares } from '../../src/features/monitors/tables'
 import { renewPresence } from '../../src/hub/presence'
-import { world } from '../support/world'
+import { world, type World } from '../support/world'
+
+/** A world whose hub has given its shares back. */
+async function idle(): Promise<World> {
+  const w = await world()
+  await w.monitoring.stop()
+  return w
+}
 
 /** Another hub on the same database, as far as shares go. */
 async function another(hub: Hub): Promise<Hub> {
@@ -21,7 +28,7 @@ const ownersOf = async (hub: Hub): Promise<(string | null)[]> =>
   (await hub.read.select().from(monitorShares)).sort((a, b) => a.share - b.share).map(one => one.hubId)
 
 test('a hub alone takes every share at once, and its first claim is no gap', async () => {
-  const { hub } = await world()
+  const { hub } = await idle()
   const shares = new Shares(hub)
   const { taken, lost, surplus } = await shares.divide()
   expect([taken.length, lost, surplus]).toEqual([shareCount, [], []])
@@ -31,7 +38,7 @@ test('a hub alone takes every share at once, and its first claim is no gap', asy
 })
 
 test('hubs divide the shares evenly, and none has two owners at any time', async () => {
-  const { hub } = await world()
+  const { hub } = await idle()
   const all = [hub, await another(hub), await another(hub)].map(one => new Shares(one))
   for (let round = 0; round < 3; round++)
     for (const shares of all) {
@@ -44,7 +51,7 @@ test('hubs divide the shares evenly, and none has two owners at any time', async
 })
 
 test('hubs that reach for the shares at the same time get each share once', async () => {
-  const { hub } = await world()
+  const { hub } = await idle()
   const all = [hub, await another(hub)].map(one => new Shares(one))
   await Promise.all(all.map(one => one.divide()))
   await Promise.all(all.map(one => one.divide()))
@@ -52,7 +59,7 @@ test('hubs that reach for the shares at the same time get each share once', asyn
 })
 
 test('the shares of a hub that died are taken when their lease ends, with the time nobody ran them written down', async () => {
-  const { hub, clock } = await world()
+  const { hub, clock } = await idle()
   const dead = new Shares(await another(hub))
   const mine = new Shares(hub)
   await dead.divide()
@@ -73,7 +80,7 @@ test('the shares of a hub that died are taken when their lease ends, with the ti
 })
 
 test('a hub that was thought dead finds its shares with another', async () => {
-  const { hub, clock } = await world()
+  const { hub, clock } = await idle()
   const slow = new Shares(await another(hub))
   const mine = new Shares(hub)
   await slow.divide()
@@ -86,7 +93,7 @@ test('a hub that was thought dead finds its shares with another', async () => {
 })
 
 test('a hub that leaves frees its shares at once, and a short pause is no gap', async () => {
-  const { hub, clock } = await world()
+  const { hub, clock } = await idle()
   const leaving = new Shares(await another(hub))
   const mine = new Shares(hub)
   await leaving.divide()
@@ -100,7 +107,7 @@ test('a hub that leaves frees its shares at once, and a short pause is no gap', 
 })
 
 test('a machine that slept keeps its shares and has a gap; one whose database was away has none', async () => {
-  const { hub, clock } = await world()
+  const { hub, clock } = await idle()
   const shares = new Shares(hub)
   await shares.divide()
   clock.advance(3600_000)

@@ -21,6 +21,7 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'knot', present: () => Bun.which('knotd', path) !== null },
   { package: 'pdns-server', present: () => Bun.which('pdns_server', path) !== null },
   { package: 'pdns-backend-sqlite3', present: () => existsSync('/usr/share/pdns-backend-sqlite3') },
+  { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
 ]
 const tries = 3

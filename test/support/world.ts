@@ -24,8 +24,10 @@ import { jobKinds } from '../../src/hub/jobs'
 import { openHub } from '../../src/hub/run'
 import { joinHubs } from '../../src/hub/presence'
 import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbeats/watch'
+import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
 import { checkAnswer } from './answers'
 import { ManualClock } from './manual-clock'
+import { ScriptedEngine } from './scripted-engine'
 
 export interface Answer<T = any> {
   status: number
@@ -44,6 +46,9 @@ export interface World {
   clock: ManualClock
   worker: Worker
   watch: HeartbeatWatch
+  monitoring: MonitoringWatch
+  /** What runs checks: it finds what the test makes it say. */
+  engine: ScriptedEngine
   app: AnyElysia
   acme: Caller
   rival: Caller
@@ -108,12 +113,15 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
   await joinHubs(hub, 'test')
   const worker = new Worker(hub, jobKinds)
   const watch = await startHeartbeats(hub)
+  const engine = new ScriptedEngine(clock)
+  const monitoring = await startMonitoring(hub, engine)
   const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
   const scope = withinTest ? ofTest : ofFile
   scope.push(async () => {
     watch.stop()
     await worker.stop(5000)
     await watch.settled()
+    await monitoring.stop()
     await hub.store.close()
     await database?.drop()
     rmSync(folder, { recursive: true, force: true })
@@ -135,6 +143,8 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     clock,
     worker,
     watch,
+    monitoring,
+    engine,
     app,
     acme: await caller(operators!.id, 'full'),
     rival: await caller(rivals, 'full'),
@@ -148,10 +158,14 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       })
       forgetCallers(hub)
     },
-    settle: () => worker.idle(),
+    async settle() {
+      await monitoring.settled()
+      await worker.idle()
+    },
     async pass(ms) {
       clock.advance(ms)
       await watch.settled()
+      await monitoring.settled()
       await worker.idle()
     },
     async audited() {

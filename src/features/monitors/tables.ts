@@ -64,6 +64,7 @@ export const monitors = table(
     index('monitors_name').on(t.workspaceId, t.name, t.id),
     index('monitors_status').on(t.workspaceId, t.status, t.id),
     index('monitors_share').on(t.share),
+    index('monitors_updated').on(t.updatedAt),
     uniqueIndex('monitors_number').on(t.number),
     uniqueIndex('monitors_key').on(t.workspaceId, t.key),
   ],

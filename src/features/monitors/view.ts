@@ -47,8 +47,10 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
   }
 }
 
+type Told = Pick<MonitorRow, 'id' | 'name' | 'type' | 'target' | 'tags' | 'lastCheckAt'>
+
 /** The monitor as events tell of it. */
-export const monitorFact = (row: MonitorRow, lastCheckAt: number | null = row.lastCheckAt) => ({
+export const monitorFact = (row: Told, lastCheckAt: number | null = row.lastCheckAt) => ({
   id: row.id,
   name: row.name,
   type: row.type,

@@ -1,0 +1,161 @@
+import { target } from '../../../core/audit'
+import type { AuditAction } from '../../../core/audit-actions'
+import { jobContext, systemActor, type EventDraft } from '../../../core/change'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { newId } from '../../../core/ids'
+import { durationOf } from '../../incidents/fact'
+import type { IncidentRow } from '../../incidents/outage'
+import { addAffected, incidentFact, openIncident, resolveIncident, type Drafts, type Subject } from '../../incidents/outages'
+import type { Follow, MonitorStatus } from '../verdict/input'
+import { monitorTransitions } from '../tables'
+import { monitorFact } from '../view'
+import type { Step } from './judged'
+import type { Kept } from './roster'
+
+/** What one judgement leaves for the door to report, and for the engine to do. */
+export interface Consequences extends Pick<Drafts, 'events' | 'jobs' | 'audits' | 'notices' | 'wakes'> {
+  /** Monitors that are to be checked at once. */
+  asks: string[]
+}
+
+/** Writes what follows from a judgement, inside the transaction that writes the judgement itself. */
+export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step): Promise<Consequences> {
+  const told: Consequences = { events: [], jobs: [], audits: [], notices: [], wakes: [], asks: [] }
+  let incident: IncidentRow | null = null
+  for (const follow of step.follows) {
+    const own = await follows(tx, hub, kept, step, follow)
+    incident = own.incident ?? incident
+    told.asks.push(...(own.asks ?? []))
+    for (const list of ['events', 'jobs', 'audits', 'notices', 'wakes'] as const)
+      (told[list] as unknown[]).push(...(own[list] ?? []))
+  }
+  const { transition } = step
+  if (transition) {
+    const { from, to, since, reason } = transition
+    await tx.insert(monitorTransitions).values({
+      id: newId('mtr'),
+      monitorId: kept.id,
+      at: Math.max(since, kept.statusSince),
+      from,
+      to,
+      reason,
+      incidentId: incident?.id ?? null,
+    })
+    told.audits.push(audited(kept, actionOf(from, to), { status: from }, { status: to }, reason))
+  }
+  return told
+}
+
+type Followed = Partial<Consequences> & { incident?: IncidentRow | null }
+
+async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow): Promise<Followed> {
+  switch (follow.kind) {
+    case 'alert':
+    case 'degraded':
+      return await alarm(tx, hub, kept, step, follow)
+    case 'recovered':
+      return await recovery(tx, hub, kept, step, follow)
+    case 'affected':
+      return await addAffected(tx, hub, { parentSubject: follow.by, subject: subjectOf(kept), at: follow.startedAt })
+    case 'flapping_began':
+      return { audits: [audited(kept, 'monitor.flap', { flapping: false }, { flapping: true }, scoreOf(follow.score))] }
+    case 'flapping_ended':
+      return { audits: [audited(kept, 'monitor.rest', { flapping: true }, { flapping: false }, scoreOf(follow.score))] }
+    case 'ask':
+    case 'recheck':
+      return { asks: [kept.id] }
+    case 'ask_parents':
+      return { asks: follow.parents }
+  }
+}
+
+type Alarm = Follow & { kind: 'alert' | 'degraded' }
+
+async function alarm(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Alarm): Promise<Followed> {
+  const isDown = follow.kind === 'alert'
+  const kind = isDown ? 'monitor.down' : 'monitor.degraded'
+  const opened = await openIncident(tx, hub, {
+    workspaceId: kept.workspaceId,
+    subject: subjectOf(kept),
+    kind,
+    // What still answers calls nobody out of bed.
+    severity: !isDown && kept.severity === 'critical' ? 'warning' : kept.severity,
+    startedAt: follow.startedAt,
+    confirmedAt: follow.confirmedAt,
+    cause: follow.reason,
+    locations: follow.locations,
+    evidence: step.found.result?.evidence ?? kept.lastBad?.evidence ?? null,
+    channelIds: kept.channelIds,
+    link: null,
+  })
+  const event = {
+    ...aboutOf(kept, follow.confirmedAt),
+    kind: 'monitor.alert',
+    data: { kind, status: isDown ? 'down' : 'degraded', ...dataOf(kept, step, follow.reason, opened.incident) },
+  }
+  return { ...opened, events: [...opened.events, event as EventDraft] }
+}
+
+async function recovery(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow & { kind: 'recovered' }): Promise<Followed> {
+  const at = step.transition?.since ?? step.found.at
+  const resolved = await resolveIncident(tx, hub, { subject: kept.id, at, reason: follow.because, text: follow.reason })
+  if (follow.because !== 'recovered') return resolved
+  const downMs = resolved.incident ? durationOf(resolved.incident, at) : at - follow.startedAt
+  const event = {
+    ...aboutOf(kept, at),
+    kind: 'monitor.recovered',
+    data: {
+      kind: 'monitor.recovered',
+      status: 'up',
+      ...dataOf(kept, step, follow.reason, resolved.incident),
+      downtime_seconds: Math.max(0, Math.round(downMs / 1000)),
+    },
+  }
+  return { ...resolved, events: [...resolved.events, event as EventDraft] }
+}
+
+const aboutOf = (kept: Kept, occurredAt: number) => ({
+  workspaceId: kept.workspaceId,
+  resource: { type: 'monitor', id: kept.id },
+  occurredAt,
+})
+
+const dataOf = (kept: Kept, step: Step, reason: string, incident: IncidentRow | null) => ({
+  previous_status: step.before,
+  reason,
+  monitor: monitorFact(kept, kept.lastCheckAt),
+  heartbeat: null,
+  probe: null,
+  incident: incident && incidentFact(incident),
+})
+
+const subjectOf = (kept: Kept): Subject => ({
+  type: 'monitor',
+  id: kept.id,
+  name: kept.name,
+  tags: kept.tags,
+  target: kept.target || null,
+})
+
+const scoreOf = (score: number): string => `It changed in ${Math.round(score * 100)} % of its last verdicts, the latest most.`
+
+const audited = (kept: Kept, action: AuditAction, before: object, after: object, reason: string): Drafts['audits'][number] => ({
+  workspaceId: kept.workspaceId,
+  action,
+  actor: systemActor('monitors'),
+  context: jobContext,
+  targets: [target('monitor', kept)],
+  before,
+  after,
+  reason,
+})
+
+function actionOf(from: MonitorStatus, to: MonitorStatus): AuditAction {
+  if (to === 'maintenance') return 'monitor.shelter'
+  if (from === 'maintenance') return 'monitor.unshelter'
+  if (to === 'down') return 'monitor.fail'
+  if (to === 'degraded') return 'monitor.degrade'
+  if (to === 'unknown') return 'monitor.lose'
+  return from === 'down' || from === 'degraded' ? 'monitor.recover' : 'monitor.begin'
+}

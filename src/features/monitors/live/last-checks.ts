@@ -1,0 +1,34 @@
+import { inArray, sql } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import type { Hub } from '../../../core/hub'
+import { othersTurn } from '../../../core/turns'
+import { monitors } from '../tables'
+import type { Roster } from './roster'
+
+const rowsAtOnce = 100
+
+/** Writes down when monitors were last checked, a few at a time: one write a check would be most of what the database does. */
+export async function writeLastChecks(hub: Hub, roster: Roster): Promise<void> {
+  const due = [...roster.all()].filter(one => one.lastCheckAt !== one.checkWrittenAt)
+  for (let at = 0; at < due.length; at += rowsAtOnce) {
+    const some = due.slice(at, at + rowsAtOnce).map(kept => ({ kept, at: kept.lastCheckAt! }))
+    await record(hub, async tx => {
+      const times = sql.join(
+        some.map(one => sql`when ${one.kept.id} then cast(${one.at} as bigint)`),
+        sql` `,
+      )
+      await tx
+        .update(monitors)
+        .set({ lastCheckAt: sql`case ${monitors.id} ${times} end` })
+        .where(
+          inArray(
+            monitors.id,
+            some.map(one => one.kept.id),
+          ),
+        )
+      return { result: undefined }
+    })
+    for (const one of some) one.kept.checkWrittenAt = one.at
+    await othersTurn()
+  }
+}

@@ -1,0 +1,206 @@
+import { and, count, eq, gte, inArray, max } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
+import type { CheckResult, CheckSpec } from '../../../checks/check'
+import type { Reader } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { networkPolicy } from '../../../core/net/egress'
+import { othersTurn } from '../../../core/turns'
+import { latestOf } from '../latest'
+import type { GroupOptions } from '../monitor-types'
+import { carriesSecret, isChecked, specOf } from '../spec'
+import { monitors } from '../tables'
+import type { MonitorRow } from '../view'
+import { afterEdit } from '../verdict/judge'
+import { freshFor } from '../verdict/locations'
+import { localLocation } from '../locations'
+
+/** A monitor of this hub's shares, as it is kept in memory: its row without what only the engine needs, and how it stands. */
+export interface Kept extends Omit<
+  MonitorRow,
+  'options' | 'secretsSealed' | 'secretNames' | 'description' | 'downIf' | 'degradedIf'
+> {
+  /** When it must be judged again without a result. */
+  wakeAt: number | null
+  /** How it is made of others; null where it is checked itself. */
+  group: GroupOptions | null
+  /** The last result that was not `up`, with its evidence, as long as none was `up` since. */
+  lastBad: CheckResult | null
+  /** `lastCheckAt` as the database has it. */
+  checkWrittenAt: number | null
+}
+
+/** What changed in memory, for the engine. */
+export interface RosterChange {
+  upsert: CheckSpec[]
+  remove: string[]
+}
+
+const sharesAtOnce = 16
+// Clocks of hubs differ, and a change that was written earlier may be committed later.
+const overlapMs = 10_000
+
+/** The monitors of the shares that this hub holds. */
+export class Roster {
+  private readonly byId = new Map<string, Kept>()
+  private shares = new Set<number>()
+  private changedAt = 0
+  private policiesAt = 0
+  private readonly policies = new Map<string, number>()
+
+  constructor(private readonly hub: Hub) {}
+
+  get(id: string): Kept | undefined {
+    return this.byId.get(id)
+  }
+
+  all(): IterableIterator<Kept> {
+    return this.byId.values()
+  }
+
+  get size(): number {
+    return this.byId.size
+  }
+
+  /** Reads the monitors of shares that this hub has from now on. */
+  async take(taken: readonly number[]): Promise<RosterChange> {
+    const change: RosterChange = { upsert: [], remove: [] }
+    if (this.shares.size === 0) await this.mark()
+    for (let at = 0; at < taken.length; at += sharesAtOnce) {
+      const some = taken.slice(at, at + sharesAtOnce)
+      const rows = await this.hub.read.select().from(monitors).where(inArray(monitors.share, some))
+      for (const share of some) this.shares.add(share)
+      await this.keep(rows, change)
+      await othersTurn()
+    }
+    return change
+  }
+
+  /** Leaves the monitors of shares that this hub has no more. */
+  leave(shares: readonly number[]): RosterChange {
+    const change: RosterChange = { upsert: [], remove: [] }
+    for (const share of shares) this.shares.delete(share)
+    for (const one of this.byId.values()) if (!this.shares.has(one.share)) this.drop(one.id, change)
+    return change
+  }
+
+  /** Looks for monitors that were made, edited, paused or deleted, by whichever hub. */
+  async look(): Promise<RosterChange> {
+    const change: RosterChange = { upsert: [], remove: [] }
+    if (this.shares.size === 0) return change
+    const { read } = this.hub
+    const rows = await read
+      .select()
+      .from(monitors)
+      // A clock that was set back makes edits that look old.
+      .where(gte(monitors.updatedAt, Math.min(this.changedAt, this.hub.clock.now()) - overlapMs))
+    for (const row of rows) this.changedAt = Math.max(this.changedAt, row.updatedAt)
+    await this.keep(
+      rows.filter(row => this.shares.has(row.share) && !this.isKnown(row)),
+      change,
+    )
+    const ofShares = inArray(monitors.share, [...this.shares])
+    const [there] = await read.select({ n: count() }).from(monitors).where(ofShares)
+    if (there!.n < this.byId.size) {
+      const ids = new Set((await read.select({ id: monitors.id }).from(monitors).where(ofShares)).map(row => row.id))
+      for (const id of [...this.byId.keys()]) if (!ids.has(id)) this.drop(id, change)
+    }
+    await this.followPolicies(change)
+    return change
+  }
+
+  /** Takes a row over as it is in the database: somebody else wrote it. */
+  async reread(row: MonitorRow): Promise<RosterChange> {
+    const change: RosterChange = { upsert: [], remove: [] }
+    if (this.shares.has(row.share)) await this.keep([row], change)
+    return change
+  }
+
+  forget(id: string): RosterChange {
+    const change: RosterChange = { upsert: [], remove: [] }
+    this.drop(id, change)
+    return change
+  }
+
+  private isKnown(row: MonitorRow): boolean {
+    const known = this.byId.get(row.id)
+    return known !== undefined && known.version === row.version && known.stateVersion >= row.stateVersion
+  }
+
+  private async mark(): Promise<void> {
+    const { read } = this.hub
+    const [newest] = await read.select({ at: max(monitors.updatedAt) }).from(monitors)
+    const [policy] = await read.select({ at: max(workspaces.updatedAt) }).from(workspaces)
+    this.changedAt = newest!.at ?? 0
+    this.policiesAt = policy!.at ?? 0
+  }
+
+  private async keep(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
+    for (const row of rows) {
+      const before = this.byId.get(row.id)
+      const now = this.hub.clock.now()
+      const {
+        options,
+        secretsSealed: _sealed,
+        secretNames: _names,
+        description: _text,
+        downIf: _downs,
+        degradedIf: _slows,
+        ...kept
+      } = row
+      const isEdited = before && before.version !== row.version && before.stateVersion === row.stateVersion && !row.paused
+      this.byId.set(row.id, {
+        ...kept,
+        state: isEdited ? afterEdit(row.state, row.locations, now) : row.state,
+        // Older silence says nothing about the monitor, only about the hubs.
+        wakeAt: before ? now : now + freshFor(row.intervalSeconds * 1000),
+        group: row.type === 'group' ? (options as GroupOptions) : null,
+        lastBad: before?.lastBad ?? null,
+        lastCheckAt: Math.max(before?.lastCheckAt ?? 0, row.lastCheckAt ?? 0) || null,
+        checkWrittenAt: row.lastCheckAt,
+      })
+    }
+    await this.specify(rows, change)
+  }
+
+  private async specify(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
+    const policies = await policiesOf(this.hub.read, new Set(rows.map(row => row.workspaceId)))
+    for (const row of rows) {
+      const stored = policies.get(row.workspaceId)
+      const settled = row.state.locations[localLocation]?.settled ?? 'new'
+      if (!stored || !isChecked(row)) change.remove.push(row.id)
+      else change.upsert.push(await specOf(this.hub, row, networkPolicy(stored, { carriesSecret: carriesSecret(row) }), settled))
+    }
+  }
+
+  private async followPolicies(change: RosterChange): Promise<void> {
+    const { read } = this.hub
+    const changed = await read
+      .select({ id: workspaces.id, at: workspaces.updatedAt })
+      .from(workspaces)
+      .where(gte(workspaces.updatedAt, Math.min(this.policiesAt, this.hub.clock.now()) - overlapMs))
+    for (const { id, at } of changed) {
+      if (this.policies.get(id) === at) continue
+      this.policies.set(id, at)
+      this.policiesAt = Math.max(this.policiesAt, at)
+      const own = and(eq(monitors.workspaceId, id), inArray(monitors.share, [...this.shares]))
+      await this.specify(await read.select().from(monitors).where(own), change)
+    }
+  }
+
+  private drop(id: string, change: RosterChange): void {
+    if (!this.byId.delete(id)) return
+    latestOf(this.hub).delete(id)
+    change.remove.push(id)
+  }
+}
+
+type Policy = typeof workspaces.$inferSelect.networkPolicy
+
+async function policiesOf(read: Reader, ids: ReadonlySet<string>): Promise<Map<string, Policy>> {
+  if (ids.size === 0) return new Map()
+  const rows = await read
+    .select({ id: workspaces.id, policy: workspaces.networkPolicy })
+    .from(workspaces)
+    .where(inArray(workspaces.id, [...ids]))
+  return new Map(rows.map(row => [row.id, row.policy]))
+}

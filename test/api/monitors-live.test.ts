@@ -1,0 +1,295 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import type { CheckResult } from '../../src/checks/check'
+import { events } from '../../src/core/db/tables'
+import { monitors, monitorTransitions } from '../../src/features/monitors/tables'
+import { world, type World } from '../support/world'
+
+const bad = { status: 'down' } as const
+
+async function watched(w: World, more: object = {}): Promise<string> {
+  const made = await w.acme.call('POST', '/v1/monitors', {
+    type: 'http',
+    name: 'shop',
+    target: 'https://shop.example.com/',
+    interval_seconds: 60,
+    ...more,
+  })
+  if (made.status !== 201) throw new Error(made.text)
+  await w.settle()
+  await w.audited()
+  return made.body.id
+}
+
+/** Lets the engine tell results of a monitor, a second apart. */
+async function say(w: World, monitor: string, ...results: Partial<CheckResult>[]): Promise<void> {
+  for (const result of results) {
+    w.engine.say({ monitor, ...result })
+    await w.pass(1000)
+  }
+}
+
+const statusOf = async (w: World, id: string): Promise<string> => (await w.acme.call('GET', `/v1/monitors/${id}`)).body.status
+const incidentsOf = async (w: World): Promise<any[]> => (await w.acme.call('GET', '/v1/incidents')).body.data
+const transitionsOf = async (w: World, id: string) =>
+  (await w.hub.read.select().from(monitorTransitions).where(eq(monitorTransitions.monitorId, id)))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map(one => `${one.from} ${one.to}`)
+const dataOf = async (w: World, kind: string): Promise<any[]> =>
+  (await w.hub.read.select().from(events).where(eq(events.workspaceId, w.acme.workspaceId)))
+    .filter(one => one.kind === kind)
+    .map(one => JSON.parse(one.body).data)
+
+test('a new monitor is given to the engine at once, and is up with its first good result', async () => {
+  const w = await world()
+  const id = await watched(w)
+  expect(w.engine.specs.get(id)).toMatchObject({ revision: 1, type: 'http', target: 'https://shop.example.com/', settled: 'new' })
+  await say(w, id, {})
+  expect(await statusOf(w, id)).toBe('up')
+  expect([await transitionsOf(w, id), await w.audited(), await w.happened()]).toEqual([['new up'], ['monitor.begin'], []])
+})
+
+test('an outage is one incident with evidence, one alert and one recovery with the downtime from the first failure', async () => {
+  const w = await world()
+  const id = await watched(w, { confirm: 3 })
+  await say(w, id, {})
+  await w.audited()
+  const failedAt = w.clock.now()
+  await say(w, id, bad, bad)
+  expect([await statusOf(w, id), await incidentsOf(w)]).toEqual(['up', []])
+  await say(w, id, bad, bad, bad)
+  expect(await statusOf(w, id)).toBe('down')
+  const [incident, ...others] = await incidentsOf(w)
+  expect(others).toEqual([])
+  expect(incident).toMatchObject({
+    status: 'open',
+    severity: 'critical',
+    started_at: new Date(failedAt).toISOString(),
+    confirmed_at: new Date(failedAt + 2000).toISOString(),
+    cause: expect.stringContaining('503'),
+    locations: ['local'],
+  })
+  const { body: whole } = await w.acme.call('GET', `/v1/incidents/${incident.id}`)
+  expect(whole.evidence).toMatchObject({ status: 503, body: 'Service Unavailable' })
+  expect(await w.audited()).toEqual(['incident.open', 'monitor.fail'])
+  expect(await w.happened()).toEqual(['monitor.alert'])
+  expect(await dataOf(w, 'monitor.alert')).toMatchObject([
+    {
+      kind: 'monitor.down',
+      status: 'down',
+      previous_status: 'up',
+      monitor: { id, name: 'shop', type: 'http' },
+      incident: { id: incident.id, status: 'open' },
+    },
+  ])
+
+  await w.pass(60_000)
+  const upAt = w.clock.now()
+  await say(w, id, {}, {}, {})
+  expect(await statusOf(w, id)).toBe('up')
+  expect(await incidentsOf(w)).toMatchObject([{ id: incident.id, status: 'resolved' }])
+  expect(await w.audited()).toEqual(['incident.resolve', 'monitor.recover'])
+  expect(await w.happened()).toEqual(['monitor.recovered'])
+  const [told] = await dataOf(w, 'monitor.recovered')
+  expect(told).toMatchObject({ previous_status: 'down', incident: { id: incident.id, status: 'resolved' } })
+  // The second good result confirms that it is well.
+  expect(told.downtime_seconds).toBe((upAt + 1000 - failedAt) / 1000)
+  expect(await transitionsOf(w, id)).toEqual(['new up', 'up down', 'down up'])
+})
+
+test('results of a check that was under way while the monitor was edited, paused or deleted are dropped', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const old = w.engine.result({ monitor: id, ...bad })
+  expect((await w.acme.call('PATCH', `/v1/monitors/${id}`, { target: 'https://new.example.com/' })).status).toBe(200)
+  await w.settle()
+  expect(w.engine.specs.get(id)).toMatchObject({ revision: 2, target: 'https://new.example.com/' })
+  for (let n = 0; n < 3; n++) w.engine.sayAll([old])
+  await w.settle()
+  expect(await statusOf(w, id)).toBe('up')
+  const found = w.engine.result({ monitor: id, ...bad })
+  await w.acme.call('POST', `/v1/monitors/${id}/pause`)
+  await w.settle()
+  expect(w.engine.specs.has(id)).toBe(false)
+  w.engine.sayAll([found, found, found])
+  await w.settle()
+  expect(await statusOf(w, id)).toBe('paused')
+  await w.acme.call('POST', `/v1/monitors/${id}/resume`)
+  await w.settle()
+  const last = w.engine.result({ monitor: id, ...bad })
+  await w.acme.call('DELETE', `/v1/monitors/${id}`)
+  await w.settle()
+  expect(w.engine.specs.has(id)).toBe(false)
+  w.engine.sayAll([last, last, last])
+  await w.settle()
+  expect([await incidentsOf(w), await w.happened()]).toEqual([[], []])
+})
+
+test('after an edit one good result is enough, and what it was stands until then', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {}, bad, bad)
+  expect(await statusOf(w, id)).toBe('down')
+  await w.acme.call('PATCH', `/v1/monitors/${id}`, { target: 'https://new.example.com/' })
+  await w.settle()
+  expect(await statusOf(w, id)).toBe('down')
+  await say(w, id, {})
+  expect(await statusOf(w, id)).toBe('up')
+  expect(await w.happened()).toEqual(['monitor.alert', 'monitor.recovered'])
+})
+
+test('many monitors that fail at once each get their incident and alert, once', async () => {
+  const w = await world()
+  const ids: string[] = []
+  for (let n = 0; n < 250; n++) {
+    const made = await w.acme.call('POST', '/v1/monitors', { type: 'http', name: `m${n}`, target: `https://m${n}.example.com/` })
+    ids.push(made.body.id)
+  }
+  await w.settle()
+  const all = (more: object) => w.engine.sayAll(ids.map(monitor => ({ monitor, ...more })))
+  all({})
+  await w.pass(1000)
+  all(bad)
+  await w.pass(1000)
+  all(bad)
+  await w.pass(1000)
+  const told = await dataOf(w, 'monitor.alert')
+  expect(told.map(one => one.monitor.id).sort()).toEqual(ids.toSorted())
+  expect(new Set(told.map(one => one.incident.id)).size).toBe(250)
+})
+
+test('what the database does not take is written once it does, with the time of the first failure', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const { transact } = w.hub.store
+  const failedAt = w.clock.now()
+  w.hub.store.transact = () => Promise.reject(new Error('The database is away.'))
+  await say(w, id, bad, bad)
+  for (let n = 0; n < 3; n++) await say(w, id, bad)
+  expect(w.monitoring.standing().waiting).toBe(1)
+  w.hub.store.transact = transact
+  await w.pass(1000)
+  expect(w.monitoring.standing().waiting).toBe(0)
+  expect(await incidentsOf(w)).toMatchObject([{ started_at: new Date(failedAt).toISOString() }])
+  expect(await w.happened()).toEqual(['monitor.alert'])
+})
+
+test('a write that succeeded and was not heard of is not done twice', async () => {
+  const w = await world()
+  const id = await watched(w, { confirm: 3 })
+  await say(w, id, {})
+  const { transact } = w.hub.store
+  w.hub.store.transact = async fn => {
+    w.hub.store.transact = transact
+    await transact(fn)
+    throw new Error('The connection was lost.')
+  }
+  await say(w, id, bad)
+  await w.pass(1000)
+  const [row] = await w.hub.read.select().from(monitors).where(eq(monitors.id, id))
+  expect(row!.state.locations.local).toMatchObject({ settled: 'up', streak: 1 })
+  await say(w, id, bad)
+  expect(await statusOf(w, id)).toBe('up')
+  await say(w, id, bad)
+  expect(await statusOf(w, id)).toBe('down')
+  expect([await w.happened(), await transitionsOf(w, id)]).toEqual([['monitor.alert'], ['new up', 'up down']])
+})
+
+test('silence makes a monitor unknown, never down, and the next good result makes it up', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  await w.audited()
+  await w.pass(170_000)
+  expect(await statusOf(w, id)).toBe('up')
+  await w.pass(20_000)
+  await w.pass(1000)
+  expect(await statusOf(w, id)).toBe('unknown')
+  await say(w, id, {})
+  expect(await statusOf(w, id)).toBe('up')
+  expect([await w.audited(), await w.happened()]).toEqual([['monitor.lose', 'monitor.begin'], []])
+})
+
+test('a monitor whose parent is down is no incident of its own, and one whose parent recovers without it is', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router' })
+  const shop = await watched(w, { name: 'shop', depends_on: [router] })
+  await say(w, router, {})
+  await say(w, shop, {})
+  await say(w, router, bad, bad)
+  await say(w, shop, bad, bad, bad)
+  expect([await statusOf(w, router), await statusOf(w, shop)]).toEqual(['down', 'down'])
+  expect(await incidentsOf(w)).toHaveLength(1)
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id)).toEqual([router])
+  await say(w, router, {}, {})
+  await w.pass(1000)
+  expect(w.engine.sent.at(-1)).toMatchObject({ kind: 'run_now', monitors: [shop] })
+  await say(w, shop, bad)
+  await w.pass(1000)
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id)).toEqual([router, shop])
+  await say(w, shop, {}, {})
+  expect((await dataOf(w, 'monitor.recovered')).map(one => one.monitor.id)).toEqual([router, shop])
+})
+
+test('a group stands as its members do', async () => {
+  const w = await world()
+  const members = [await watched(w, { name: 'one' }), await watched(w, { name: 'two' })]
+  const made = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'both', options: { members, rule: 'all' } })
+  expect(made.status).toBe(201)
+  const group = made.body.id
+  await w.settle()
+  expect(w.engine.specs.has(group)).toBe(false)
+  for (const id of members) await say(w, id, {})
+  await w.pass(1000)
+  expect(await statusOf(w, group)).toBe('up')
+  await say(w, members[0]!, bad, bad)
+  await w.pass(1000)
+  expect(await statusOf(w, group)).toBe('degraded')
+  await say(w, members[1]!, bad, bad)
+  await w.pass(1000)
+  expect(await statusOf(w, group)).toBe('down')
+  for (const id of members) await say(w, id, {}, {})
+  await w.pass(1000)
+  expect(await statusOf(w, group)).toBe('up')
+})
+
+test('while the location says that it cannot see, nothing goes down', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  w.engine.pulse({ impaired: 'No resolver answers.' })
+  await say(w, id, bad, bad, bad)
+  expect(await statusOf(w, id)).toBe('up')
+  expect((await w.stranger.call('GET', '/readyz')).body.checks.monitoring).toEqual({
+    status: 'degraded',
+    detail: 'Results of this hub do not count at present: No resolver answers.',
+  })
+  await w.pass(180_000)
+  await say(w, id, bad)
+  expect(await statusOf(w, id)).toBe('unknown')
+  w.engine.pulse()
+  await say(w, id, {})
+  expect([await statusOf(w, id), await incidentsOf(w)]).toEqual(['up', []])
+})
+
+test('an engine that is silent makes the hub degraded, and ready', async () => {
+  const w = await world()
+  await w.pass(9000)
+  w.engine.pulse()
+  w.clock.advance(11_000)
+  const answer = await w.stranger.call('GET', '/readyz')
+  expect(answer.body.checks.monitoring.status).toBe('degraded')
+})
+
+test('when monitors were last checked is written down each minute', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {}, {})
+  const at = w.clock.now() - 1000
+  const written = async () => (await w.hub.read.select().from(monitors).where(eq(monitors.id, id)))[0]!.lastCheckAt
+  expect(await written()).toBeLessThan(at)
+  await w.pass(60_000)
+  expect(await written()).toBe(at)
+})

@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** An nginx of this machine that answers `/` with 200, on a port of loopback that stays the same from start to start. */
+export interface Nginx extends AsyncDisposable {
+  url: string
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts one. @throws Error when it does not come up */
+export async function startNginx(): Promise<Nginx> {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-nginx-'))
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/`
+  const file = join(folder, 'nginx.conf')
+  writeFileSync(file, configuration(folder, port))
+  let run: ReturnType<typeof Bun.spawn> | null = null
+  const start = async () => {
+    run = Bun.spawn(['/usr/sbin/nginx', '-c', file, '-e', join(folder, 'error.log')], { stdout: 'ignore', stderr: 'ignore' })
+    for (let at = 0; at < 200; at++) {
+      if (await answers(url)) return
+      if (run.exitCode !== null) break
+      await Bun.sleep(50)
+    }
+    throw new Error('nginx did not come up.')
+  }
+  const stop = async () => {
+    // A fast shutdown: connections that are open are closed.
+    run?.kill('SIGTERM')
+    await run?.exited
+    run = null
+  }
+  await start()
+  return {
+    url,
+    start,
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const configuration = (folder: string, port: number): string => `
+daemon off;
+worker_processes 1;
+pid ${folder}/pid;
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  server {
+    listen 127.0.0.1:${port};
+    location / { return 200 "well\\n"; }
+  }
+}
+`
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).status === 200
+  } catch {
+    return false
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
