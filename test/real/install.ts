@@ -23,6 +23,9 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'pdns-backend-sqlite3', present: () => existsSync('/usr/share/pdns-backend-sqlite3') },
   { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
+  { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
+  { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
+  { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
 ]
 const tries = 3
 
