@@ -18,7 +18,7 @@ import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
-import { monitoringExchangeRoutes } from '../features/monitors/exchange-routes'
+import { monitoringRoutes } from '../features/monitors/monitoring-routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { monitorSeriesRoutes } from '../features/monitors/series-routes'
 import { noticeRoutes } from '../features/notices/routes'
@@ -45,8 +45,8 @@ export const apiAreas: readonly AnyElysia[] = [
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,
-  monitoringExchangeRoutes,
   monitorSeriesRoutes,
+  monitoringRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

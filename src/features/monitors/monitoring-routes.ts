@@ -2,8 +2,9 @@ import { area, route } from '../../access/route'
 import { exportExamples, exportMonitoring } from './exchange/export'
 import { importMonitoring } from './exchange/import'
 import { ExportQuery, ImportQuery, MonitoringDocument, MonitoringImported, mostImported } from './exchange/shapes'
+import { metricsExamples, monitoringMetrics } from './metrics/monitoring-metrics'
 
-export const monitoringExchangeRoutes = area('monitoring-exchange', 'Monitors', [
+export const monitoringRoutes = area('monitoring', 'Monitors', [
   route({
     method: 'GET',
     path: '/v1/monitoring/export',
@@ -16,6 +17,18 @@ export const monitoringExchangeRoutes = area('monitoring-exchange', 'Monitors', 
     query: ExportQuery,
     streams: exportExamples,
     run: (ctx, { query }) => exportMonitoring(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/monitoring/metrics',
+    guard: 'monitoring.read',
+    operationId: 'monitoringMetrics',
+    summary: 'Metrics of what is watched',
+    description:
+      'Monitors and heartbeats of the workspace in Prometheus’ text format 0.0.4, by the names of blackbox_exporter and Healthchecks. ' +
+      'Figures of the last check are of those that the hub which answers runs itself.',
+    streams: metricsExamples,
+    run: ctx => monitoringMetrics(ctx),
   }),
   route({
     method: 'POST',
