@@ -53,6 +53,27 @@ CREATE TABLE "incidents" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "maintenance_windows" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"starts_at_local" text collate "C",
+	"timezone" text collate "C" NOT NULL,
+	"duration_seconds" bigint NOT NULL,
+	"rrule" text collate "C",
+	"cron" text collate "C",
+	"exdates" text NOT NULL,
+	"targets" text NOT NULL,
+	"started_at" bigint,
+	"started_until" bigint,
+	"stopped_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "monitor_gaps" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"from_at" bigint NOT NULL,
@@ -192,6 +213,7 @@ ALTER TABLE "heartbeats" ADD COLUMN "severity" text collate "C" DEFAULT 'critica
 ALTER TABLE "incident_subjects" ADD CONSTRAINT "incident_subjects_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incident_updates" ADD CONSTRAINT "incident_updates_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incidents" ADD CONSTRAINT "incidents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "maintenance_windows" ADD CONSTRAINT "maintenance_windows_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitor_transitions" ADD CONSTRAINT "monitor_transitions_monitor_id_monitors_id_fk" FOREIGN KEY ("monitor_id") REFERENCES "public"."monitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "monitors" ADD CONSTRAINT "monitors_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "notification_channels" ADD CONSTRAINT "notification_channels_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -206,6 +228,8 @@ CREATE INDEX "incidents_status" ON "incidents" USING btree ("workspace_id","stat
 CREATE INDEX "incidents_started" ON "incidents" USING btree ("workspace_id","started_at","id");--> statement-breakpoint
 CREATE INDEX "incidents_resolved" ON "incidents" USING btree ("workspace_id","resolved_at");--> statement-breakpoint
 CREATE INDEX "incidents_acknowledged" ON "incidents" USING btree ("acknowledged_until");--> statement-breakpoint
+CREATE INDEX "maintenance_windows_workspace" ON "maintenance_windows" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "maintenance_windows_name" ON "maintenance_windows" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "monitor_gaps_to" ON "monitor_gaps" USING btree ("to_at");--> statement-breakpoint
 CREATE INDEX "monitor_transitions_monitor" ON "monitor_transitions" USING btree ("monitor_id","at","id");--> statement-breakpoint
 CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -65,6 +65,30 @@ CREATE INDEX `incidents_status` ON `incidents` (`workspace_id`,`status`,`id`);--
 CREATE INDEX `incidents_started` ON `incidents` (`workspace_id`,`started_at`,`id`);--> statement-breakpoint
 CREATE INDEX `incidents_resolved` ON `incidents` (`workspace_id`,`resolved_at`);--> statement-breakpoint
 CREATE INDEX `incidents_acknowledged` ON `incidents` (`acknowledged_until`);--> statement-breakpoint
+CREATE TABLE `maintenance_windows` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`kind` text NOT NULL,
+	`starts_at_local` text,
+	`timezone` text NOT NULL,
+	`duration_seconds` integer NOT NULL,
+	`rrule` text,
+	`cron` text,
+	`exdates` text NOT NULL,
+	`targets` text NOT NULL,
+	`started_at` integer,
+	`started_until` integer,
+	`stopped_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `maintenance_windows_workspace` ON `maintenance_windows` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `maintenance_windows_name` ON `maintenance_windows` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE TABLE `monitor_gaps` (
 	`id` text PRIMARY KEY NOT NULL,
 	`from_at` integer NOT NULL,

@@ -5,6 +5,7 @@ import { dnsActions } from './audit-actions/dns'
 import type { AuditActionEntry } from './audit-actions/entry'
 import { heartbeatActions } from './audit-actions/heartbeats'
 import { incidentActions } from './audit-actions/incidents'
+import { maintenanceActions } from './audit-actions/maintenance'
 import { monitorActions } from './audit-actions/monitors'
 import { monitorVerdictActions } from './audit-actions/monitor-verdicts'
 import { noticeActions } from './audit-actions/notices'
@@ -21,6 +22,7 @@ const entries = [
   ...dnsActions,
   ...heartbeatActions,
   ...incidentActions,
+  ...maintenanceActions,
   ...monitorActions,
   ...monitorVerdictActions,
   ...noticeActions,

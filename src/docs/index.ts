@@ -21,6 +21,7 @@ import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import monitoring from './monitoring.md' with { type: 'text' }
+import maintenance from './maintenance.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
 import notifications from './notifications.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
@@ -61,6 +62,7 @@ export const pages: readonly Page[] = [
   page('how-checks-run', howChecksRun),
   page('checks', checks),
   page('conditions', conditions),
+  page('maintenance', maintenance),
   page('incidents', incidents),
   page('monitoring', monitoring),
   page('webhooks', webhooks),

@@ -19,6 +19,7 @@ import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { monitoringRoutes } from '../features/monitors/monitoring-routes'
+import { maintenanceRoutes } from '../features/maintenance/routes'
 import { monitorRoutes } from '../features/monitors/routes'
 import { monitorSeriesRoutes } from '../features/monitors/series-routes'
 import { noticeRoutes } from '../features/notices/routes'
@@ -47,6 +48,7 @@ export const apiAreas: readonly AnyElysia[] = [
   incidentRoutes,
   monitorSeriesRoutes,
   monitoringRoutes,
+  maintenanceRoutes,
   webhookRoutes,
   eventRoutes,
   actionRoutes,

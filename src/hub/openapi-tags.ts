@@ -4,6 +4,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Heartbeats', description: 'Scheduled jobs that ping; a missing ping raises an alert.' },
   { name: 'Monitors', description: 'What is checked again and again: web sites, ports, hosts, names, certificates.' },
   { name: 'Incidents', description: 'What went wrong, who sees to it, and what became of it.' },
+  { name: 'Maintenance', description: 'Times in which nobody is told of what fails.' },
   { name: 'Ingest', description: 'What customers’ own tools call, each with the credential of one source.' },
   { name: 'Webhooks', description: 'Endpoints that are told of events, and the log of deliveries.' },
   { name: 'Events', description: 'What happened: the feed, and the kinds there are.' },

@@ -28,6 +28,7 @@ import { readChangedZones, startNameServer, type RunningNameServer } from '../fe
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
 import { startMonitoring } from '../features/monitors/live/watch'
+import { readCalendar } from '../features/maintenance/calendar'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
@@ -114,6 +115,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
       worker.wake()
       void readChangedZones(hub)
     })
+    await readCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     const app = makeApp(hub, worker)
     const listening = listen(app, config)

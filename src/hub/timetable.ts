@@ -26,6 +26,7 @@ import { pruneHeartbeats } from '../features/heartbeats/retention'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { pruneSeries, thinSeries } from '../features/monitors/series/retention'
 import { sealHours } from '../features/monitors/series/seal'
+import { readCalendar } from '../features/maintenance/calendar'
 import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
 import { pruneNotifications } from '../features/notifications/retention'
@@ -51,6 +52,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
     { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
     { name: 'write-transfers', pattern: '* * * * * *', run: () => writeTransfers(hub) },
+    { name: 'read-maintenance', pattern: '* * * * * *', run: () => readCalendar(hub) },
     { name: 'write-results', pattern: '* * * * * *', run: () => recorderOf(hub).flush() },
     { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
     { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },

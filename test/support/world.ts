@@ -25,6 +25,7 @@ import { openHub } from '../../src/hub/run'
 import { joinHubs } from '../../src/hub/presence'
 import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbeats/watch'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
+import { readCalendar } from '../../src/features/maintenance/calendar'
 import { checkAnswer } from './answers'
 import { ManualClock } from './manual-clock'
 import { ScriptedEngine } from './scripted-engine'
@@ -112,6 +113,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
   await prepareInstance(hub)
   await joinHubs(hub, 'test')
   const worker = new Worker(hub, jobKinds)
+  await readCalendar(hub)
   const watch = await startHeartbeats(hub)
   const engine = new ScriptedEngine(clock)
   const monitoring = await startMonitoring(hub, engine)

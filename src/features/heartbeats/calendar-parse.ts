@@ -1,4 +1,4 @@
-import { canonicalTimezone } from './wall-clock'
+import { canonicalTimezone } from '../../core/wall-clock'
 
 /** A schedule that breaks a rule; the message names the rule and the offending part. */
 export class ScheduleError extends Error {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { nextCalendar, parseCalendar, ScheduleError } from './calendar'
-import { canonicalTimezone, instantOf, wallReading } from './wall-clock'
+import { canonicalTimezone, instantOf, wallReading } from '../../core/wall-clock'
 
 const at = (text: string): number => Date.parse(text.length === 16 ? `${text}:00Z` : `${text}Z`)
 

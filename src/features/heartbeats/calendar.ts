@@ -1,5 +1,5 @@
 import { type Calendar, FIRST_YEAR, LAST_YEAR, type Steps } from './calendar-parse'
-import { instantOf, wallReading } from './wall-clock'
+import { instantOf, wallReading } from '../../core/wall-clock'
 
 export { type Calendar, parseCalendar, ScheduleError } from './calendar-parse'
 

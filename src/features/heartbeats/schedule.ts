@@ -1,6 +1,6 @@
-import { Cron } from 'croner'
+import { cronOf, CronRefused } from '../../core/cron'
+import { canonicalTimezone } from '../../core/wall-clock'
 import { nextCalendar, parseCalendar, ScheduleError } from './calendar'
-import { canonicalTimezone } from './wall-clock'
 
 /**
  * When pings are expected: a fixed span after the last one, by a cron expression of five words, or by systemd
@@ -134,22 +134,13 @@ function timetableOf(schedule: Timed): Timetable {
 }
 
 function cronTimetable({ expression, timezone }: Timed): Timetable {
-  const words = expression.trim().split(/[ \t]+/)
-  if (words.length !== 5 || /[\r\n]/.test(expression.trim())) {
-    throw new ScheduleError(
-      `A cron expression is five words on one line (minute hour day month weekday), not "${expression.trim()}".`,
-    )
-  }
   const zone = canonicalTimezone(timezone)
   if (zone === null) throw new ScheduleError(`"${timezone}" is not a time zone of the tz database.`)
-  let cron: Cron
   try {
-    cron = new Cron(words.join(' '), { timezone: zone, mode: '5-part' })
+    return cronOf(expression, zone)
   } catch (error) {
-    const cause = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
-    throw new ScheduleError(`The cron expression "${expression.trim()}" is refused: ${cause}${cause.endsWith('.') ? '' : '.'}`)
+    throw error instanceof CronRefused ? new ScheduleError(error.message) : error
   }
-  return { next: after => cron.nextRun(new Date(after))?.getTime() ?? null }
 }
 
 function calendarTimetable({ expression, timezone }: Timed): Timetable {
