@@ -2,7 +2,12 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import type { CheckResult } from '../../src/checks/check'
 import { events } from '../../src/core/db/tables'
-import { monitors, monitorTransitions } from '../../src/features/monitors/tables'
+import type { Hub } from '../../src/core/hub'
+import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
+import { monitorGaps, monitors, monitorTransitions } from '../../src/features/monitors/tables'
+import { joinHubs, renewPresence } from '../../src/hub/presence'
+import { openHub } from '../../src/hub/run'
+import { ScriptedEngine } from '../support/scripted-engine'
 import { world, type World } from '../support/world'
 
 const bad = { status: 'down' } as const
@@ -29,6 +34,29 @@ async function say(w: World, monitor: string, ...results: Partial<CheckResult>[]
   }
 }
 
+/** The hub stops and starts again. */
+async function restart(w: World): Promise<void> {
+  await w.monitoring.stop()
+  w.engine = new ScriptedEngine(w.clock)
+  w.monitoring = await startMonitoring(w.hub, w.engine)
+}
+
+/** Another hub on the same database, with an engine of its own. */
+async function otherHub(
+  w: World,
+): Promise<{ hub: Hub; engine: ScriptedEngine; monitoring: MonitoringWatch; close(): Promise<void> }> {
+  const hub = await openHub(w.hub.config, w.clock, w.hub.log)
+  await joinHubs(hub, 'other')
+  const engine = new ScriptedEngine(w.clock)
+  const monitoring = await startMonitoring(hub, engine)
+  const close = async () => {
+    await monitoring.stop()
+    await hub.store.close()
+  }
+  return { hub, engine, monitoring, close }
+}
+
+const rowOf = async (w: World, id: string) => (await w.hub.read.select().from(monitors).where(eq(monitors.id, id)))[0]!
 const statusOf = async (w: World, id: string): Promise<string> => (await w.acme.call('GET', `/v1/monitors/${id}`)).body.status
 const incidentsOf = async (w: World): Promise<any[]> => (await w.acme.call('GET', '/v1/incidents')).body.data
 const transitionsOf = async (w: World, id: string) =>
@@ -188,8 +216,7 @@ test('a write that succeeded and was not heard of is not done twice', async () =
   }
   await say(w, id, bad)
   await w.pass(1000)
-  const [row] = await w.hub.read.select().from(monitors).where(eq(monitors.id, id))
-  expect(row!.state.locations.local).toMatchObject({ settled: 'up', streak: 1 })
+  expect((await rowOf(w, id)).state.locations.local).toMatchObject({ settled: 'up', streak: 1 })
   await say(w, id, bad)
   expect(await statusOf(w, id)).toBe('up')
   await say(w, id, bad)
@@ -288,8 +315,136 @@ test('when monitors were last checked is written down each minute', async () => 
   const id = await watched(w)
   await say(w, id, {}, {})
   const at = w.clock.now() - 1000
-  const written = async () => (await w.hub.read.select().from(monitors).where(eq(monitors.id, id)))[0]!.lastCheckAt
+  const written = async () => (await rowOf(w, id)).lastCheckAt
   expect(await written()).toBeLessThan(at)
   await w.pass(60_000)
   expect(await written()).toBe(at)
+})
+
+test('a restart while a failure is confirmed goes on with it, and keeps the time of the first failure', async () => {
+  const w = await world()
+  const id = await watched(w, { confirm: 3 })
+  await say(w, id, {})
+  const failedAt = w.clock.now()
+  await say(w, id, bad)
+  await restart(w)
+  expect(w.engine.specs.get(id)).toMatchObject({ settled: 'up' })
+  // It is looked at again at once.
+  expect(w.engine.sent).toContainEqual(expect.objectContaining({ kind: 'run_now', monitors: [id] }))
+  await say(w, id, bad)
+  await restart(w)
+  await say(w, id, bad)
+  expect(await incidentsOf(w)).toMatchObject([{ started_at: new Date(failedAt).toISOString() }])
+  expect(await w.happened()).toEqual(['monitor.alert'])
+})
+
+test('a restart during an outage raises nothing anew, and the recovery after it counts from the first failure', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const failedAt = w.clock.now()
+  await say(w, id, bad, bad)
+  await w.monitoring.stop()
+  w.clock.advance(600_000)
+  await renewPresence(w.hub)
+  await restart(w)
+  expect([await statusOf(w, id), w.engine.specs.get(id)!.settled]).toEqual(['down', 'down'])
+  await say(w, id, bad, bad)
+  expect(await w.happened()).toEqual(['monitor.alert'])
+  const upAt = w.clock.now()
+  await say(w, id, {}, {})
+  expect(await w.happened()).toEqual(['monitor.recovered'])
+  const [told] = await dataOf(w, 'monitor.recovered')
+  expect(Math.abs(told.downtime_seconds - (upAt - failedAt) / 1000)).toBeLessThanOrEqual(1)
+  // Nobody looked meanwhile: that is written down, and was no change.
+  const gaps = await w.hub.read.select().from(monitorGaps)
+  expect(gaps.map(one => [one.to - one.from >= 600_000, one.shares])).toEqual([[true, null]])
+  expect(await transitionsOf(w, id)).toEqual(['new up', 'up down', 'down up'])
+})
+
+test('a hub that another one took for dead writes nothing any more, and no alert comes of the move', async () => {
+  const w = await world()
+  const ids = [await watched(w), await watched(w), await watched(w), await watched(w)]
+  for (const id of ids) await say(w, id, {})
+  await w.audited()
+  // The first hub stands still: nothing of it runs, and its lease ends.
+  const stale = w.engine
+  const other = await otherHub(w)
+  try {
+    for (let n = 0; n < 30; n++) {
+      Object.assign(w.clock, { time: w.clock.now() + 1000 })
+      await renewPresence(other.hub)
+      await (other.monitoring as unknown as { tick(): Promise<void> }).tick()
+    }
+    expect([...other.engine.specs.keys()].sort()).toEqual(ids.toSorted())
+    for (const monitor of ids) for (let n = 0; n < 3; n++) stale.say({ monitor, ...bad })
+    await w.monitoring.settled()
+    for (const monitor of ids) other.engine.say({ monitor })
+    await other.monitoring.settled()
+    expect([await incidentsOf(w), await w.happened(), await w.audited()]).toEqual([[], [], []])
+    for (const id of ids) expect(await statusOf(w, id)).toBe('up')
+  } finally {
+    await other.close()
+  }
+})
+
+test('a clock that is set forward or back raises no alarm, and checks go on to count', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  await w.pass(24 * 3600_000)
+  await say(w, id, {})
+  Object.assign(w.clock, { time: w.clock.now() - 12 * 3600_000 })
+  await w.monitoring.settled()
+  await say(w, id, {})
+  await w.pass(10_000)
+  expect(await w.happened()).toEqual([])
+  await say(w, id, bad, bad)
+  expect([await statusOf(w, id), await w.happened()]).toEqual(['down', ['monitor.alert']])
+  await say(w, id, {}, {})
+  expect(await w.happened()).toEqual(['monitor.recovered'])
+})
+
+test('locations that disagree half and half do not make a monitor go to and fro', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await w.hub.store.transact(tx => tx.update(monitors).set({ locations: ['local', 'far'], recoverySeconds: 60 }))
+  await restart(w)
+  const far = (more: Partial<CheckResult>) => w.monitoring.take('far', [w.engine.result({ monitor: id, ...more })])
+  far({})
+  await say(w, id, {})
+  expect((await rowOf(w, id)).status).toBe('up')
+  for (let n = 0; n < 10; n++) {
+    far({})
+    await say(w, id, bad)
+  }
+  expect([(await rowOf(w, id)).status, await w.happened()]).toEqual(['degraded', ['monitor.alert']])
+  for (let n = 0; n < 2; n++) {
+    far(bad)
+    await say(w, id, bad)
+  }
+  expect((await rowOf(w, id)).status).toBe('down')
+  for (let n = 0; n < 10; n++) {
+    far({})
+    await say(w, id, bad)
+  }
+  // The dwell is not over.
+  expect((await rowOf(w, id)).status).toBe('down')
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.kind)).toEqual(['monitor.degraded', 'monitor.down'])
+})
+
+test('a monitor that flaps is told of once, and its changes are not', async () => {
+  const w = await world()
+  const id = await watched(w, { confirm: 1, recover: 1 })
+  await say(w, id, {})
+  await w.audited()
+  for (let n = 0; n < 12; n++) {
+    w.engine.say({ monitor: id, ...bad })
+    await w.pass(60_000)
+    w.engine.say({ monitor: id })
+    await w.pass(60_000)
+  }
+  const audited = await w.audited()
+  expect(audited.filter(one => one === 'monitor.flap')).toHaveLength(1)
+  expect((await w.happened()).length).toBeLessThan(12)
 })

@@ -123,7 +123,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     watch.stop()
     await worker.stop(5000)
     await watch.settled()
-    await monitoring.stop()
+    await here.monitoring.stop()
     await hub.store.close()
     await database?.drop()
     rmSync(folder, { recursive: true, force: true })
@@ -161,13 +161,13 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       forgetCallers(hub)
     },
     async settle() {
-      await monitoring.settled()
+      await here.monitoring.settled()
       await worker.idle()
     },
     async pass(ms) {
       clock.advance(ms)
       await watch.settled()
-      await monitoring.settled()
+      await here.monitoring.settled()
       await worker.idle()
     },
     async audited() {

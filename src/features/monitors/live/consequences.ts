@@ -8,6 +8,7 @@ import { durationOf } from '../../incidents/fact'
 import type { IncidentRow } from '../../incidents/outage'
 import { addAffected, incidentFact, openIncident, resolveIncident, type Drafts, type Subject } from '../../incidents/outages'
 import type { Follow, MonitorStatus } from '../verdict/input'
+import { tell } from '../../notifications/tell'
 import { monitorTransitions } from '../tables'
 import { monitorFact } from '../view'
 import type { Step } from './judged'
@@ -59,9 +60,8 @@ async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow)
     case 'affected':
       return await addAffected(tx, hub, { parentSubject: follow.by, subject: subjectOf(kept), at: follow.startedAt })
     case 'flapping_began':
-      return { audits: [audited(kept, 'monitor.flap', { flapping: false }, { flapping: true }, scoreOf(follow.score))] }
     case 'flapping_ended':
-      return { audits: [audited(kept, 'monitor.rest', { flapping: true }, { flapping: false }, scoreOf(follow.score))] }
+      return await flapping(tx, hub, kept, step, follow)
     case 'ask':
     case 'recheck':
       return { asks: [kept.id] }
@@ -115,6 +115,43 @@ async function recovery(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow
   return { ...resolved, events: [...resolved.events, event as EventDraft] }
 }
 
+async function flapping(
+  tx: Tx,
+  hub: Hub,
+  kept: Kept,
+  step: Step,
+  follow: Follow & { kind: 'flapping_began' | 'flapping_ended' },
+): Promise<Followed> {
+  const began = follow.kind === 'flapping_began'
+  const share = `${Math.round(follow.score * 100)} %`
+  const text = began
+    ? `It changed in ${share} of its last verdicts, the latest counting most. Until it rests, its changes are not told one by one.`
+    : `It changed in ${share} of its last verdicts, and its changes are told again.`
+  const { jobs } = await tell(tx, hub, {
+    workspaceId: kept.workspaceId,
+    channelIds: kept.channelIds,
+    message: {
+      kind: 'monitor.flapping',
+      state: 'information',
+      severity: began ? 'warning' : 'info',
+      title: began ? `${kept.name} keeps going up and down` : `${kept.name} has come to rest`,
+      text,
+      facts: [
+        ['Monitor', kept.name],
+        ['Status', step.after],
+      ],
+      link: null,
+      acknowledgeLink: null,
+      thread: `flapping ${kept.id}`,
+      resource: target('monitor', kept),
+      tags: kept.tags,
+      occurredAt: step.found.at,
+    },
+  })
+  const action = began ? 'monitor.flap' : 'monitor.rest'
+  return { jobs, audits: [audited(kept, action, { flapping: !began }, { flapping: began }, text)] }
+}
+
 const aboutOf = (kept: Kept, occurredAt: number) => ({
   workspaceId: kept.workspaceId,
   resource: { type: 'monitor', id: kept.id },
@@ -137,8 +174,6 @@ const subjectOf = (kept: Kept): Subject => ({
   tags: kept.tags,
   target: kept.target || null,
 })
-
-const scoreOf = (score: number): string => `It changed in ${Math.round(score * 100)} % of its last verdicts, the latest most.`
 
 const audited = (kept: Kept, action: AuditAction, before: object, after: object, reason: string): Drafts['audits'][number] => ({
   workspaceId: kept.workspaceId,

@@ -74,8 +74,8 @@ function inputOf(kept: Kept, status: MonitorStatus, { location, result }: Found,
   }
 }
 
-/** Which locations have begun to doubt what they found before, and when: after a restart that is gone on with. */
+/** How many results speak against what each location found before: after a restart that is gone on with. */
 const doubts = (state: MonitorState): string =>
   Object.entries(state.locations)
-    .map(([name, one]) => `${name} ${one.streakSince ?? ''} ${one.degradedSince ?? ''}`)
+    .map(([name, one]) => `${name} ${one.streak} ${one.degradedStreak}`)
     .join(' ')

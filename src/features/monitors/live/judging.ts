@@ -81,10 +81,12 @@ export class Judging {
     const found = new Map(ids.map(id => [id, [...this.waitingFound.get(id)!]]))
     const written = await record(this.hub, async tx => {
       const rows = new Map((await tx.select().from(monitors).where(inArray(monitors.id, ids))).map(row => [row.id, row]))
+      const own = await this.shares.confirm(tx)
       const outcomes: Outcome[] = []
       for (const id of ids) {
         const kept = this.roster.get(id)
-        if (kept) outcomes.push(await this.writeOne(tx, kept, rows.get(id) ?? null, found.get(id)!))
+        if (kept && !own.has(kept.share)) outcomes.push({ kept, row: null, lost: true })
+        else if (kept) outcomes.push(await this.writeOne(tx, kept, rows.get(id) ?? null, found.get(id)!))
       }
       const all = outcomes.flatMap(one => one.consequences ?? [])
       return {
@@ -126,8 +128,12 @@ export class Judging {
   }
 
   /** Takes over into memory what was committed. */
-  private async apply({ kept, row, after, consequences, again }: Outcome, done: number): Promise<void> {
+  private async apply({ kept, row, after, consequences, again, lost }: Outcome, done: number): Promise<void> {
     if (again) return
+    if (lost) {
+      this.waitingFound.delete(kept.id)
+      return
+    }
     const left = this.waitingFound.get(kept.id)?.slice(done) ?? []
     this.waitingFound.delete(kept.id)
     if (!row) return this.changed(this.roster.forget(kept.id))
@@ -152,6 +158,8 @@ interface Outcome {
   consequences?: Consequences[]
   /** Somebody else wrote at the same moment. */
   again?: boolean
+  /** Another hub has its share by now. */
+  lost?: boolean
 }
 
 /** Whether what was found is part of a state already that somebody wrote since: where the success of a write was not heard of. */

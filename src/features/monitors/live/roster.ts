@@ -36,6 +36,7 @@ export interface RosterChange {
 }
 
 const sharesAtOnce = 16
+const rowsAtOnce = 500
 // Clocks of hubs differ, and a change that was written earlier may be committed later.
 const overlapMs = 10_000
 
@@ -88,16 +89,27 @@ export class Roster {
     const change: RosterChange = { upsert: [], remove: [] }
     if (this.shares.size === 0) return change
     const { read } = this.hub
-    const rows = await read
-      .select()
+    const changed = await read
+      .select({
+        id: monitors.id,
+        share: monitors.share,
+        version: monitors.version,
+        stateVersion: monitors.stateVersion,
+        at: monitors.updatedAt,
+      })
       .from(monitors)
       // A clock that was set back makes edits that look old.
       .where(gte(monitors.updatedAt, Math.min(this.changedAt, this.hub.clock.now()) - overlapMs))
-    for (const row of rows) this.changedAt = Math.max(this.changedAt, row.updatedAt)
-    await this.keep(
-      rows.filter(row => this.shares.has(row.share) && !this.isKnown(row)),
-      change,
-    )
+    for (const row of changed) this.changedAt = Math.max(this.changedAt, row.at)
+    const news = changed.filter(row => this.shares.has(row.share) && !this.isKnown(row)).map(row => row.id)
+    for (let at = 0; at < news.length; at += rowsAtOnce)
+      await this.keep(
+        await read
+          .select()
+          .from(monitors)
+          .where(inArray(monitors.id, news.slice(at, at + rowsAtOnce))),
+        change,
+      )
     const ofShares = inArray(monitors.share, [...this.shares])
     const [there] = await read.select({ n: count() }).from(monitors).where(ofShares)
     if (there!.n < this.byId.size) {
@@ -121,7 +133,7 @@ export class Roster {
     return change
   }
 
-  private isKnown(row: MonitorRow): boolean {
+  private isKnown(row: Pick<MonitorRow, 'id' | 'version' | 'stateVersion'>): boolean {
     const known = this.byId.get(row.id)
     return known !== undefined && known.version === row.version && known.stateVersion >= row.stateVersion
   }
@@ -152,7 +164,7 @@ export class Roster {
         ...kept,
         state: isEdited ? afterEdit(row.state, row.locations, now) : row.state,
         // Older silence says nothing about the monitor, only about the hubs.
-        wakeAt: before ? now : now + freshFor(row.intervalSeconds * 1000),
+        wakeAt: before || row.type === 'group' ? now : now + freshFor(row.intervalSeconds * 1000),
         group: row.type === 'group' ? (options as GroupOptions) : null,
         lastBad: before?.lastBad ?? null,
         lastCheckAt: Math.max(before?.lastCheckAt ?? 0, row.lastCheckAt ?? 0) || null,

@@ -43,6 +43,12 @@ export class Shares {
     return [...this.leases.keys()].filter(share => this.holds(share))
   }
 
+  /** Those that this hub has by the database, which alone decides. */
+  async confirm(tx: Tx): Promise<ReadonlySet<number>> {
+    const rows = await tx.select({ share: monitorShares.share }).from(monitorShares).where(eq(monitorShares.hubId, this.hub.id))
+    return new Set(rows.map(row => row.share))
+  }
+
   /** Renews what this hub has and takes its part of what is free. */
   async divide(): Promise<Division> {
     const { hub } = this

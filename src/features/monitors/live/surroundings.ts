@@ -15,6 +15,7 @@ const idsAtOnce = 500
 export class Surroundings {
   /** Locations that say of themselves that they are not to be trusted. */
   impaired: string[] = []
+  private isStale = true
   private outside = new Map<string, Neighbour>()
   /** Who is to be judged again when a monitor changes, by that monitor's id. */
   private followers = new Map<string, string[]>()
@@ -42,19 +43,14 @@ export class Surroundings {
     }
   }
 
-  /** Finds out anew who stands on whom. */
-  follow(): void {
-    this.followers = new Map()
-    for (const kept of this.roster.all())
-      for (const id of standsOn(kept)) {
-        const known = this.followers.get(id)
-        if (known) known.push(kept.id)
-        else this.followers.set(id, [kept.id])
-      }
+  /** Monitors came, went or were edited: who stands on whom is found out anew. */
+  changed(): void {
+    this.isStale = true
   }
 
   /** Looks how those are that other hubs run. */
   async look(): Promise<void> {
+    if (this.isStale) this.follow()
     const ids = [...this.followers.keys()].filter(id => !this.roster.get(id))
     const found = new Map<string, Neighbour>()
     for (let at = 0; at < ids.length; at += idsAtOnce) {
@@ -67,6 +63,17 @@ export class Surroundings {
     const before = this.outside
     this.outside = found
     for (const id of ids) if (before.get(id)?.status !== found.get(id)?.status) this.moved(id)
+  }
+
+  private follow(): void {
+    this.isStale = false
+    this.followers = new Map()
+    for (const kept of this.roster.all())
+      for (const id of standsOn(kept)) {
+        const known = this.followers.get(id)
+        if (known) known.push(kept.id)
+        else this.followers.set(id, [kept.id])
+      }
   }
 
   private find(ids: readonly string[]): Neighbour[] {

@@ -53,6 +53,7 @@ export class MonitoringWatch {
   private stopped = false
   private work: Promise<void> = Promise.resolve()
   private waitingWork = 0
+  private readonly queued = new Set<string>()
   private dividedAt: number | null = null
   private checksWrittenAt: number
   private faults = new Map<string, number>()
@@ -178,8 +179,12 @@ export class MonitoringWatch {
 
   /** One piece of work after the other: what one changes in memory, the next one sees. */
   private enqueue(name: string, piece: () => Promise<void>): void {
+    // What has not begun yet will see what there is by then.
+    if (this.queued.has(name)) return
+    this.queued.add(name)
     this.waitingWork++
     this.work = this.work.then(async () => {
+      this.queued.delete(name)
       await this.attempt(name, piece)
       this.waitingWork--
     })
@@ -249,7 +254,7 @@ export class MonitoringWatch {
   private tell({ upsert, remove }: RosterChange, full = false): void {
     if (upsert.length === 0 && remove.length === 0) return
     this.engine.send({ kind: 'configure', full, upsert, remove })
-    this.around.follow()
+    this.around.changed()
   }
 }
 
