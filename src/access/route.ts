@@ -61,7 +61,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   takes?: { types: Readonly<Record<string, string | TSchema>>; mostBytes: number; description: string }
   status?: 200 | 201 | 202 | 204
   /** Another status that some of its results are answered with. */
-  otherStatus?: { status: 207; applies(result: unknown): boolean }
+  otherStatus?: { status: 202 | 207; applies(result: unknown): boolean }
   answer?: TSchema
   /** On a GET: what can be sent along with the resource. Its shape has the same names in `expanded`. */
   expands?: Relations

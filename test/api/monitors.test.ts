@@ -403,6 +403,30 @@ describe('monitors of HTTP', () => {
     expect((await sent(exported)).body.changes).toEqual([])
   })
 
+  test('a check by hand answers with what was found, and says so where nothing came in time', async () => {
+    const w = await world()
+    const one = (await create(w, { target: 'https://shop.example.com/' })).body
+    await w.settle()
+    await w.audited()
+    w.engine.answer = () => ({ status: 'down' })
+    const found = await w.acme.call('POST', `/v1/monitors/${one.id}/check`)
+    expect(found.status).toBe(200)
+    expect(found.body).toMatchObject({
+      monitor_id: one.id,
+      result: { status: 'down', code: 503, error: { kind: 'status' }, conditions: [], evidence: { body: 'Service Unavailable' } },
+    })
+    expect(await w.audited()).toEqual(['monitor.check'])
+    expect((await w.acme.call('GET', `/v1/monitors/${one.id}`)).body.last_result).toMatchObject({ status: 'down', code: 503 })
+    w.engine.answer = null
+    const late = await w.acme.call('POST', `/v1/monitors/${one.id}/check`, undefined, { prefer: 'wait=0' })
+    expect([late.status, late.body.result]).toEqual([202, null])
+    await w.acme.call('POST', `/v1/monitors/${one.id}/pause`)
+    expect((await w.acme.call('POST', `/v1/monitors/${one.id}/check`)).status).toBe(409)
+    const group = await made(w)
+    expect((await w.acme.call('POST', `/v1/monitors/${group.id}/check`)).status).toBe(409)
+    expect((await w.rival.call('POST', `/v1/monitors/${one.id}/check`)).status).toBe(404)
+  })
+
   test('conditions are kept as text, and those that Uptime Kuma has are written into them', async () => {
     const w = await world()
     const one = await create(w, {

@@ -38,6 +38,7 @@ test(
     const unbound = { requests_per_minute_per_token: null, requests_per_hour_per_workspace: null }
     await here.limit(rival.workspaceId, unbound)
     // Nothing leaves this machine: names lead to a closed port of it, or nowhere.
+    here.engine.answer = () => ({})
     hub.resolve = async name => (name === 'hooks.example.com' ? ['127.0.0.1'] : [])
     const inbox = receiver()
     const addresses = [

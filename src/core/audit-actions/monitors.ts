@@ -70,6 +70,12 @@ export const monitorActions = [
     targets: [],
   }),
   auditAction({
+    action: 'monitor.check',
+    number: 'MO010',
+    description: 'A monitor was checked by hand; the reason is what was found.',
+    targets,
+  }),
+  auditAction({
     action: 'monitor.import',
     number: 'MO009',
     description:

@@ -1,10 +1,20 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { checkNow } from './check-now'
 import { listMonitors, monitorListing } from './listing'
 import { listMonitorTypes } from './monitor-types'
 import { cloneMonitor, pauseMonitor, resetMonitor, resumeMonitor } from './monitor-verbs'
 import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from './monitors'
-import { Monitor, MonitorClone, MonitorInput, MonitorList, MonitorPatch, MonitorTypeList } from './shapes'
+import {
+  Monitor,
+  MonitorCheck,
+  MonitorClone,
+  MonitorInput,
+  MonitorList,
+  MonitorPatch,
+  MonitorTypeList,
+  type MonitorCheckView,
+} from './shapes'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
@@ -84,6 +94,23 @@ export const monitorRoutes = area('monitors', 'Monitors', [
       'Removes a monitor with its history, and resolves its incident. Groups and monitors that name it name it no more.',
     status: 204,
     run: (ctx, { params }) => deleteMonitor(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/monitors/:id/check',
+    guard: write,
+    action: 'monitor.check',
+    operationId: 'checkMonitor',
+    summary: 'Check a monitor now',
+    description:
+      'Checks it at once, beside its schedule, and answers with what was found, which counts like any other result. It waits for as ' +
+      'long as the check may take, 30 s at most, or as `Prefer: wait=N` says; a 202 is without a result, which then comes by itself. ' +
+      'Ten a minute and monitor.',
+    waits: true,
+    answer: MonitorCheck,
+    otherStatus: { status: 202, applies: checked => (checked as MonitorCheckView).result === null },
+    problems: ['conflict', 'rate_limited'],
+    run: (ctx, { params, waiting }) => checkNow(ctx, params.id!, waiting),
   }),
   route({
     method: 'POST',

@@ -100,27 +100,27 @@ const severity = Words(['info', 'warning', 'critical'], {
 })
 
 const Phase = Nullable(Type.Number({ minimum: 0 }))
-const LastResult = Shape(
-  {
-    at: Instant({ description: 'When it began.' }),
-    status: Words(['up', 'degraded', 'down'], { description: 'What it found, before it was confirmed.' }),
-    error: Nullable(
-      Shape({
-        kind: Words(checkErrorKinds, { description: 'What kind of failure it is.' }),
-        message: Type.String({ description: 'What was expected and what came.' }),
-      }),
-      { description: 'Why it is not `up`.' },
-    ),
-    code: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
-    address: Nullable(Type.String(), { description: 'The address that was asked.' }),
-    phases: Shape(
-      { dns: Phase, connect: Phase, tls: Phase, first_byte: Phase, total: Phase },
-      { description: 'How long each part took, in milliseconds; null for a part that there was not.' },
-    ),
-    certificate_expires_at: MaybeInstant({ description: 'When the first certificate of the chain that the server sent ends.' }),
-  },
-  { description: 'The last check, from this hub’s memory; null before the first, and after a restart until the next.' },
-)
+const resultMembers = {
+  at: Instant({ description: 'When it began.' }),
+  status: Words(['up', 'degraded', 'down'], { description: 'What it found, before it was confirmed.' }),
+  error: Nullable(
+    Shape({
+      kind: Words(checkErrorKinds, { description: 'What kind of failure it is.' }),
+      message: Type.String({ description: 'What was expected and what came.' }),
+    }),
+    { description: 'Why it is not `up`.' },
+  ),
+  code: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
+  address: Nullable(Type.String(), { description: 'The address that was asked.' }),
+  phases: Shape(
+    { dns: Phase, connect: Phase, tls: Phase, first_byte: Phase, total: Phase },
+    { description: 'How long each part took, in milliseconds; null for a part that there was not.' },
+  ),
+  certificate_expires_at: MaybeInstant({ description: 'When the first certificate of the chain that the server sent ends.' }),
+}
+const LastResult = Shape(resultMembers, {
+  description: 'The last check, from this hub’s memory; null before the first, and after a restart until the next.',
+})
 
 const example = {
   id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -269,6 +269,58 @@ export const MonitorClone = Shape(
   { $id: 'MonitorClone', description: 'How the copy is called.', examples: [{ name: 'Shop (copy)' }] },
 )
 
+const CheckedNow = Shape(
+  {
+    ...resultMembers,
+    conditions: Type.Array(
+      Shape({
+        level: Words(['down', 'degraded'], { description: 'Of which list it is.' }),
+        index: Type.Integer({ minimum: 0, description: 'Place in that list.' }),
+        condition: Type.String({ description: 'As it is kept.' }),
+        found: Type.String({ description: 'With the values that were found.' }),
+      }),
+      { description: 'Conditions that held against it.' },
+    ),
+    evidence: Nullable(
+      Shape({
+        request: Nullable(Type.String(), { description: 'What was asked, without secrets.' }),
+        address: Nullable(Type.String(), { description: 'The address that was asked.' }),
+        status: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
+        headers: Nullable(Type.Record(Type.String(), Type.String()), { description: 'Its header fields.' }),
+        body: Nullable(Type.String(), { description: 'Its body, 4 KiB at most.' }),
+        body_truncated: Type.Boolean({ description: 'Whether there was more of it.' }),
+        tls: Nullable(Shape({ version: Type.String(), cipher: Type.String() }), { description: 'What TLS agreed on.' }),
+        dns: Nullable(Shape({ rcode: Type.String(), answers: Type.Array(Type.String()) }), { description: 'What DNS answered.' }),
+      }),
+      { description: 'What was asked and what came back, where it is not up; null from another hub.' },
+    ),
+  },
+  { description: 'What was found; null where nothing came in time.' },
+)
+export const MonitorCheck = Shape(
+  { monitor_id: Type.String({ description: 'The monitor.' }), result: Nullable(CheckedNow) },
+  {
+    $id: 'MonitorCheck',
+    description: 'A check that was asked for.',
+    examples: [
+      {
+        monitor_id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
+        result: {
+          at: '2026-11-21T10:00:00.000Z',
+          status: 'up',
+          error: null,
+          code: 200,
+          address: '192.0.2.7',
+          phases: { dns: 1.2, connect: 8.4, tls: 17.1, first_byte: 41.9, total: 70.3 },
+          certificate_expires_at: '2027-02-01T00:00:00.000Z',
+          conditions: [],
+          evidence: null,
+        },
+      },
+    ],
+  },
+)
+
 export const MonitorType = Shape(
   {
     type: Words([...checkTypeNames, 'group'], { description: 'Its name, as `type` of a monitor.' }),
@@ -309,6 +361,7 @@ function nullable<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: T
 }
 
 export type MonitorView = Static<typeof Monitor>
+export type MonitorCheckView = Static<typeof MonitorCheck>
 export type MonitorInput = Static<typeof MonitorInput>
 export type MonitorPatch = Static<typeof MonitorPatch>
 export type MonitorTypeView = Static<typeof MonitorType>

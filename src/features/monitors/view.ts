@@ -1,7 +1,8 @@
+import type { CheckResult } from '../../checks/check'
 import { target } from '../../core/audit'
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
-import { latestOf, type Latest } from './latest'
+import { latestOf } from './latest'
 import type { MonitorView } from './shapes'
 import type { monitors } from './tables'
 
@@ -40,7 +41,7 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
     flapping: row.state.flapping,
     last_check_at: instant(Math.max(latest?.result.at ?? 0, row.lastCheckAt ?? 0) || null),
     next_check_at: row.paused ? null : instant(latest?.nextCheckAt ?? null),
-    last_result: latest ? lastResult(latest) : null,
+    last_result: latest ? lastResult(latest.result) : null,
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),
@@ -63,7 +64,8 @@ export const monitorFact = (row: Told, lastCheckAt: number | null = row.lastChec
 /** A monitor as the audit log names it. */
 export const monitorTarget = (row: Pick<MonitorRow, 'id' | 'name'>) => target('monitor', row)
 
-const lastResult = ({ result }: Latest): MonitorView['last_result'] => ({
+/** What a check found, as the API shows it. */
+export const lastResult = (result: CheckResult): NonNullable<MonitorView['last_result']> => ({
   at: instant(result.at),
   status: result.status,
   error: result.error,
