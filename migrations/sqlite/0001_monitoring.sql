@@ -248,4 +248,5 @@ CREATE INDEX `notifications_channel` ON `notifications` (`channel_id`,`id`);--> 
 CREATE INDEX `notifications_due` ON `notifications` (`channel_id`,`status`,`due_at`);--> statement-breakpoint
 CREATE INDEX `notifications_thread` ON `notifications` (`channel_id`,`thread`,`id`);--> statement-breakpoint
 CREATE INDEX `notifications_finished` ON `notifications` (`finished_at`);--> statement-breakpoint
-ALTER TABLE `heartbeats` ADD `severity` text DEFAULT 'critical' NOT NULL;
+ALTER TABLE `heartbeats` ADD `severity` text DEFAULT 'critical' NOT NULL;--> statement-breakpoint
+ALTER TABLE `heartbeats` ADD `channel_ids` text;

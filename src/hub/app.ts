@@ -8,6 +8,7 @@ import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
 import { redactPath } from '../core/log'
 import { notFound, Problem, tryAgain } from '../core/problem'
+import { acknowledgePages } from './acknowledge-page'
 import { apiAreas, ingestAreas, specsOf } from './areas'
 import { notReady, readiness } from './health'
 import { admitToMetrics, Metrics } from './metrics'
@@ -59,6 +60,7 @@ export function makeApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] = 
     })
     .use(operatorRoutes(hub, worker, metrics))
     .use(pageRoutes)
+    .use(acknowledgePages)
   for (const routes of areas) app = app.use(routes)
   knowOperations(hub, specsOf(areas))
   return app

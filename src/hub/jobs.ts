@@ -9,6 +9,7 @@ import { applyAction } from '../features/dns/sync/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
+import { writeToldJob } from '../features/incidents/told'
 import { endAcknowledgementJob } from '../features/incidents/acknowledgement'
 import { deliverJob as notificationJob } from '../features/notifications/deliver'
 import { noticeJob } from '../features/notifications/notice-messages'
@@ -36,6 +37,7 @@ export const jobKinds: readonly JobKind[] = [
   checkProviderJob,
   notifyJob,
   endAcknowledgementJob,
+  writeToldJob,
   notificationJob,
   noticeJob,
   remindJob,

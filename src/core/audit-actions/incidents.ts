@@ -56,7 +56,8 @@ export const incidentActions = [
   auditAction({
     action: 'incident.acknowledge',
     number: 'IN007',
-    description: 'Somebody took an incident on.',
+    description: 'Somebody took an incident on, also by the link of a message: then the actor is the channel.',
+    channels: [...asked, 'ingest'],
     ...standing,
     example: { before: { status: 'open' }, after: { status: 'acknowledged' } },
   }),

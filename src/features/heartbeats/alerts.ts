@@ -64,7 +64,7 @@ async function alarm(
     cause: reasonOf(before, flip),
     locations: [],
     evidence: evidenceOf(fact, failure),
-    channelIds: null,
+    channelIds: before.channelIds,
     link: null,
   })
   const data: EventData<'monitor.alert'> = { kind: 'heartbeat.missed', status: 'down', ...dataOf(fact, flip, opened.incident) }

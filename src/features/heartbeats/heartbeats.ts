@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, count, eq, sql } from 'drizzle-orm'
 import { Type } from '@sinclair/typebox'
 import { refuseOverLimit } from '../../access/plans'
@@ -11,6 +12,7 @@ import type { Reader, Tx } from '../../core/db/transaction'
 import { newId, newUuid4 } from '../../core/ids'
 import { requireMatch } from '../../core/if-match'
 import { draftsOf, noDrafts } from '../incidents/outage'
+import { refuseUnknownChannels } from '../notifications/known-channels'
 import { resolveIncident } from '../incidents/outages'
 import { mergePatch } from '../../core/merge-patch'
 import { heldFilter, listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
@@ -81,6 +83,7 @@ export async function createHeartbeat(ctx: Ctx, input: HeartbeatInput): Promise<
   refuseBadSchedule(ctx, input.schedule)
   const made = await change(ctx, 'heartbeat.create', async tx => {
     await refuseOverLimit(tx, ctx, 'heartbeats', () => countHeartbeats(tx, ctx.workspaceId))
+    await refuseUnknownChannels(tx, ctx.workspaceId, input.channel_ids ?? null)
     const { row, uuid } = await insertHeartbeat(tx, ctx, input)
     const view = heartbeatView(ctx.hub, row, uuid)
     return { result: view, target: target('heartbeat', row), after: view }
@@ -114,6 +117,7 @@ export async function insertHeartbeat(
       manualResume: input.manual_resume ?? false,
       firstPingWithinSeconds: first,
       severity: input.severity ?? 'critical',
+      channelIds: input.channel_ids ?? null,
       uuidHash: sha256Hex(uuid),
       uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid),
       ...createState(now, first).state,
@@ -145,6 +149,7 @@ export function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Pr
         schedule,
         firstPingWithinSeconds: first,
         severity: patched(patch.severity, row.severity, 'critical'),
+        channelIds: patch.channel_ids === undefined ? row.channelIds : patch.channel_ids,
       },
       outcome: { state: reschedule({ ...waiting, openRuns: row.openRuns }, schedule), flip: null },
     }
@@ -219,6 +224,8 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, decide: (row: Hea
     requireMatch(ctx, row)
     const { set, outcome } = decide(row)
     const { flip } = outcome
+    if (set.channelIds && !isDeepStrictEqual(set.channelIds, row.channelIds))
+      await refuseUnknownChannels(tx, ctx.workspaceId, set.channelIds)
     const columns = { ...set, ...columnsAfter(row, outcome) }
     if (!flip?.from && isAlready(row, columns)) {
       const uuid = ctx.permissions.has('monitoring.write') ? await uuidOf(ctx.hub, row, tx) : null

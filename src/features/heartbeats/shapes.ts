@@ -14,6 +14,7 @@ import {
   Tags,
   Words,
 } from '../../core/shapes'
+import { ChannelIds } from '../notifications/known-channels'
 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
 const grace_seconds = Seconds(1, 'How late a ping may be, and how long a started run may take, before the heartbeat is down.')
@@ -85,6 +86,7 @@ const example = {
   manual_resume: false,
   first_ping_within_seconds: null,
   severity: 'critical',
+  channel_ids: null,
   uuid: '5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
   ping_url: 'https://hub.example.com/ping/5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278',
   ping_count: 12,
@@ -111,6 +113,7 @@ export const Heartbeat = Shape(
     manual_resume,
     first_ping_within_seconds,
     severity,
+    channel_ids: ChannelIds,
     uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
     ping_url: Nullable(Type.String(), { description: 'Address to ping; null without `monitoring.write`.' }),
     ping_count: Type.Integer({ description: 'Pings so far.' }),
@@ -141,6 +144,7 @@ export const HeartbeatInput = Shape(
     manual_resume: Type.Optional(manual_resume),
     first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
     severity: Type.Optional(severity),
+    channel_ids: Type.Optional(ChannelIds),
   },
   { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] },
 )
@@ -168,6 +172,7 @@ export const HeartbeatPatch = Shape(
     manual_resume: Type.Optional(Nullable(manual_resume)),
     first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
     severity: Type.Optional(Nullable(severity)),
+    channel_ids: Type.Optional(ChannelIds),
   },
   {
     $id: 'HeartbeatPatch',

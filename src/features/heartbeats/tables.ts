@@ -24,6 +24,8 @@ export const heartbeats = table(
     severity: text('severity', { enum: [...severities] })
       .notNull()
       .default('critical'),
+    // Null: those channels of the workspace that are for everything.
+    channelIds: json<string[] | null>('channel_ids'),
     uuidHash: text('uuid_hash').notNull(),
     uuidSealed: text('uuid_sealed').notNull(),
     // `grace` is not stored: it is `up` past expected_at.

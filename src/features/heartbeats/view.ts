@@ -52,6 +52,7 @@ export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null):
     manual_resume: row.manualResume,
     first_ping_within_seconds: row.firstPingWithinSeconds,
     severity: row.severity,
+    channel_ids: row.channelIds,
     uuid,
     ping_url: uuid === null ? null : `${hub.baseUrl}/ping/${uuid}`,
     ping_count: row.pingCount,

@@ -6,8 +6,10 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { conflict } from '../../core/problem'
+import { hushThread, unhushThread } from '../notifications/tell'
 import { incidentFact } from './fact'
 import { incidentTarget } from './incidents'
+import { tellOf } from './messages'
 import { noDrafts, type Drafts, type IncidentRow } from './outage'
 import { write } from './outages'
 import { defaultHoldSeconds } from './shapes'
@@ -49,14 +51,16 @@ export async function acknowledge(
   })
   const text = note || `Acknowledged${expiresInSeconds === null ? '' : ` for ${duration(expiresInSeconds * 1000)}`}.`
   await addUpdate(tx, incident, { kind: 'acknowledged', at, actor: by, text, details: { expires_at: instant(until) } })
+  await hushThread(tx, row.id)
+  const { jobs } = await tellOf(tx, hub, incident, 'acknowledged', { at, text })
   return {
     incident,
     ...noDrafts(),
     events: [await acknowledgedEvent(tx, incident, by, note ?? null)],
     jobs:
       until === null
-        ? []
-        : [{ kind: endKind, payload: { incident_id: row.id }, runAt: until, uniqueKey: row.id, replaces: true }],
+        ? jobs
+        : [...jobs, { kind: endKind, payload: { incident_id: row.id }, runAt: until, uniqueKey: row.id, replaces: true }],
   }
 }
 
@@ -78,13 +82,27 @@ async function acknowledgedEvent(tx: Tx, incident: IncidentRow, by: Doer, note: 
   }
 }
 
-/** Columns of an incident that nobody has taken on. */
-export const unacknowledged = {
-  status: 'open',
-  acknowledgedAt: null,
-  acknowledgedBy: null,
-  acknowledgedUntil: null,
-} as const satisfies Partial<IncidentRow>
+/**
+ * Nobody sees to an incident any more: it is open again, told anew and reminded of. A step.
+ * @param row held by the transaction
+ */
+export async function giveBack(
+  tx: Tx,
+  hub: Hub,
+  row: IncidentRow,
+  update: { kind: 'unacknowledged' | 'acknowledgement_expired'; at: number; text: string; actor?: Doer },
+): Promise<{ incident: IncidentRow } & Drafts> {
+  const incident = await write(tx, hub, row, {
+    status: 'open',
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    acknowledgedUntil: null,
+  })
+  await addUpdate(tx, incident, update)
+  const reminders = await unhushThread(tx, hub, row.id)
+  const { jobs } = await tellOf(tx, hub, incident, 'unacknowledged', update)
+  return { incident, ...noDrafts(), jobs: [...reminders.jobs, ...jobs] }
+}
 
 /** Opens an incident again that was acknowledged and not resolved in time. */
 export const endAcknowledgementJob: JobKind<{ incident_id: string }> = {
@@ -99,10 +117,10 @@ export const endAcknowledgementJob: JobKind<{ incident_id: string }> = {
     // Taken on anew while this job was claimed.
     if (row.acknowledgedUntil > now) return { result: { again: row.acknowledgedUntil } }
     const text = `The acknowledgement by ${row.acknowledgedBy?.name ?? row.acknowledgedBy?.id ?? 'somebody'} ended.`
-    const incident = await write(tx, hub, row, unacknowledged)
-    await addUpdate(tx, incident, { kind: 'acknowledgement_expired', at: row.acknowledgedUntil, text })
+    const { incident, jobs } = await giveBack(tx, hub, row, { kind: 'acknowledgement_expired', at: row.acknowledgedUntil, text })
     return {
       result: undefined,
+      jobs,
       audits: [
         {
           workspaceId: row.workspaceId,

@@ -13,7 +13,9 @@ import { reaches } from '../../core/narrowing'
 import { severities } from '../../core/notices'
 import { conflict, invalid, notFound } from '../../core/problem'
 import { Tag, type Page } from '../../core/shapes'
+import { refuseUnknownChannels } from '../notifications/known-channels'
 import { doerOf } from './doer'
+import { tellOf } from './messages'
 import type { IncidentRow } from './outage'
 import { write } from './outages'
 import type { IncidentInput, IncidentPatch, IncidentView } from './shapes'
@@ -86,6 +88,7 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
     const startedAt = input.started_at === undefined ? now : Date.parse(input.started_at)
     if (startedAt > now) throw invalid([{ pointer: '#/started_at', code: 'maximum', detail: 'must not be in the future.' }])
     const assigneeId = await memberAmong(tx, ctx, input.assignee_id ?? null)
+    await refuseUnknownChannels(tx, ctx.workspaceId, input.channel_ids ?? null)
     const subjects = await subjectsOf(tx, ctx, input.affected ?? [])
     const [unresolved] = await tx
       .select({ n: count() })
@@ -104,6 +107,7 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
         severity: input.severity ?? 'warning',
         cause: input.cause ?? input.title,
         locations: [],
+        channelIds: input.channel_ids ?? null,
         startedAt,
         confirmedAt: now,
         awaitsRecovery: false,
@@ -118,8 +122,8 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
     for (const subject of subjects) await addSubject(tx, row!, subject, 'affected', now)
     const details = { kind: 'manual', severity: row!.severity }
     await addUpdate(tx, row!, { kind: 'opened', at: now, text: row!.cause, actor: doerOf(ctx), details })
-    const view = await viewOf(tx, row!, now)
-    return { result: view, target: incidentTarget(row!), after: edited(row!) }
+    const { jobs } = await tellOf(tx, ctx.hub, row!, 'opened', { at: now, text: row!.cause })
+    return { result: await viewOf(tx, row!, now), target: incidentTarget(row!), after: edited(row!), jobs }
   })
 }
 

@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { doerOf } from './doer'
 import { incidentOf, incidentTarget } from './incidents'
+import { tellOf } from './messages'
 import type { IncidentUpdateView } from './shapes'
 import { incidentUpdates, updateKinds } from './tables'
 import { addUpdate, type UpdateRow } from './timeline'
@@ -40,8 +41,12 @@ export async function getUpdate(ctx: Ctx, id: string, updateId: string): Promise
   return updateView(await updateOf(ctx.hub.read, id, updateId))
 }
 
-/** Adds a note to the timeline, also of a resolved incident. @throws Problem 404, 409 where there are a thousand */
-export async function addNote(ctx: Ctx, id: string, text: string): Promise<IncidentUpdateView> {
+/** Adds a note to the timeline, also of a resolved incident, and tells the channels of it where that is asked for. @throws Problem 404, 409 where there are a thousand */
+export async function addNote(
+  ctx: Ctx,
+  id: string,
+  { text, notify = false }: { text: string; notify?: boolean },
+): Promise<IncidentUpdateView> {
   return await change(ctx, 'incident.note.create', async tx => {
     const incident = await incidentOf(tx, ctx, id)
     const [written] = await tx
@@ -49,8 +54,10 @@ export async function addNote(ctx: Ctx, id: string, text: string): Promise<Incid
       .from(incidentUpdates)
       .where(and(eq(incidentUpdates.incidentId, id), eq(incidentUpdates.kind, 'note')))
     if (written!.n >= mostNotes) throw conflict(`The incident has ${mostNotes} notes.`)
-    const row = await addUpdate(tx, incident, { kind: 'note', at: ctx.hub.clock.now(), actor: doerOf(ctx), text })
-    return { result: updateView(row), target: incidentTarget(incident), after: { text } }
+    const at = ctx.hub.clock.now()
+    const row = await addUpdate(tx, incident, { kind: 'note', at, actor: doerOf(ctx), text })
+    const { jobs } = notify ? await tellOf(tx, ctx.hub, incident, 'note', { at, text }) : { jobs: [] }
+    return { result: updateView(row), target: incidentTarget(incident), after: { text }, jobs }
   })
 }
 

@@ -9,8 +9,10 @@ import { newId } from '../../core/ids'
 import { severities } from '../../core/notices'
 import { keptEvidence, oneLine } from './evidence'
 import { durationOf } from './fact'
+import { tellOf } from './messages'
 import { noDrafts, type Drafts, type IncidentRow, type Outage, type Resolution, type Subject } from './outage'
 import { duration } from '../../core/span'
+import { unhushThread } from '../notifications/tell'
 import { incidents, incidentSubjects } from './tables'
 import { addSubject, addUpdate } from './timeline'
 
@@ -77,7 +79,8 @@ export async function resolveIncident(
   const lasted = duration(durationOf(incident, at))
   const text = `${resolvedTexts[given.reason]} after ${lasted}.${given.text ? ` ${oneLine(given.text)}` : ''}`
   await addUpdate(tx, incident, { kind: 'resolved', at, text, details: { resolution: given.reason } })
-  return { incident, ...noDrafts(), audits: [audited(incident, 'incident.resolve', last, text)] }
+  const { jobs } = await tellOf(tx, hub, incident, 'resolved', { at, text })
+  return { incident, ...noDrafts(), jobs, audits: [audited(incident, 'incident.resolve', last, text)] }
 }
 
 const resolvedTexts: Record<Resolution, string> = {
@@ -148,7 +151,8 @@ async function insert(tx: Tx, hub: Hub, outage: Outage): Promise<({ incident: In
   if (!incident) return null
   await addSubject(tx, incident, subject, 'cause', outage.startedAt)
   await addUpdate(tx, incident, { kind: 'opened', at: outage.confirmedAt, text: incident.cause, details: told(outage) })
-  return { incident, ...noDrafts(), audits: [audited(incident, 'incident.open', null, incident.cause)] }
+  const { jobs } = await tellOf(tx, hub, incident, 'opened', { at: outage.confirmedAt, text: incident.cause })
+  return { incident, ...noDrafts(), jobs, audits: [audited(incident, 'incident.open', null, incident.cause)] }
 }
 
 async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promise<{ incident: IncidentRow } & Drafts> {
@@ -162,7 +166,8 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
     restedMs: last.restedMs + Math.max(0, outage.startedAt - last.resolvedAt!),
   })
   await addUpdate(tx, incident, { kind: 'reopened', at: outage.confirmedAt, text: incident.cause, details: told(outage) })
-  return { incident, ...noDrafts(), audits: [audited(incident, 'incident.reopen', last, incident.cause)] }
+  const { jobs } = await tellOf(tx, hub, incident, 'reopened', { at: outage.confirmedAt, text: incident.cause })
+  return { incident, ...noDrafts(), jobs, audits: [audited(incident, 'incident.reopen', last, incident.cause)] }
 }
 
 /** Columns of an incident that is open again, by whatever way. */
@@ -184,8 +189,10 @@ async function goOn(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promis
   const set = { kind: outage.kind, title: titleOf(outage) }
   if (by < 0) {
     const incident = await write(tx, hub, last, set)
-    await addUpdate(tx, incident, { kind: 'eased', at, text: oneLine(outage.cause), details: told(outage) })
-    return { incident, ...noDrafts() }
+    const text = oneLine(outage.cause)
+    await addUpdate(tx, incident, { kind: 'eased', at, text, details: told(outage) })
+    const { jobs } = await tellOf(tx, hub, incident, 'eased', { at, text })
+    return { incident, ...noDrafts(), jobs }
   }
   // Who took on what was slow has not taken on that it is down.
   const incident = await write(tx, hub, last, {
@@ -195,7 +202,14 @@ async function goOn(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promis
     ...foundBy(outage),
   })
   await addUpdate(tx, incident, { kind: 'worsened', at, text: incident.cause, details: told(outage) })
-  return { incident, ...noDrafts(), audits: [audited(incident, 'incident.worsen', last, incident.cause)] }
+  const reminders = await unhushThread(tx, hub, incident.id)
+  const { jobs } = await tellOf(tx, hub, incident, 'worsened', { at, text: incident.cause })
+  return {
+    incident,
+    ...noDrafts(),
+    jobs: [...reminders.jobs, ...jobs],
+    audits: [audited(incident, 'incident.worsen', last, incident.cause)],
+  }
 }
 
 const foundBy = (outage: Outage): Pick<IncidentRow, 'cause' | 'locations' | 'evidence'> => ({

@@ -17,6 +17,7 @@ import {
   IncidentRemark,
   IncidentUpdate,
   IncidentUpdateList,
+  NewIncidentNote,
   Postmortem,
 } from './shapes'
 import { acknowledgeIncident, closeIncident, reopenIncident, unacknowledgeIncident } from './standing'
@@ -181,11 +182,11 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     operationId: 'addIncidentNote',
     summary: 'Add a note',
     description: 'Adds a note to the timeline of an incident.',
-    body: IncidentNote,
+    body: NewIncidentNote,
     status: 201,
     answer: IncidentUpdate,
     problems: ['conflict'],
-    run: (ctx, { params, body }) => addNote(ctx, params.id!, body.text),
+    run: (ctx, { params, body }) => addNote(ctx, params.id!, body),
   }),
   route({
     method: 'GET',

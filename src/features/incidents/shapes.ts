@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { severities } from '../../core/notices'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { ChannelIds } from '../notifications/known-channels'
 import { IncidentChange } from './change-shapes'
 import { incidentKinds, incidentStatuses, resolutions, updateKinds } from './tables'
 
@@ -159,6 +160,7 @@ export const IncidentInput = Shape(
     started_at: Type.Optional(Instant({ description: 'When it began; now when absent. Not in the future.' })),
     assignee_id: Type.Optional(assignee_id),
     notes: Type.Optional(notes),
+    channel_ids: Type.Optional(ChannelIds),
   },
   {
     $id: 'IncidentInput',
@@ -206,6 +208,20 @@ export const IncidentRemark = Shape(
 export const IncidentNote = Shape(
   { text },
   { $id: 'IncidentNote', description: 'A note for the timeline.', examples: [{ text: 'Restarted the second web server.' }] },
+)
+
+export const NewIncidentNote = Shape(
+  {
+    text,
+    notify: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether the channels that are told of the incident are told the note too.' }),
+    ),
+  },
+  {
+    $id: 'NewIncidentNote',
+    description: 'A note to add to the timeline.',
+    examples: [{ text: 'Restarted the second web server.', notify: true }],
+  },
 )
 
 export const Postmortem = Shape(

@@ -6,7 +6,7 @@ import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import { requireMatch } from '../../core/if-match'
 import { conflict } from '../../core/problem'
-import { acknowledge, unacknowledged } from './acknowledgement'
+import { acknowledge, giveBack } from './acknowledgement'
 import { doerOf } from './doer'
 import { durationOf } from './fact'
 import { incidentOf, incidentTarget } from './incidents'
@@ -14,6 +14,7 @@ import { noDrafts, type Drafts, type IncidentRow } from './outage'
 import { unresolved, write } from './outages'
 import type { IncidentAcknowledgement, IncidentView } from './shapes'
 import { duration } from '../../core/span'
+import { tellOf } from './messages'
 import { incidents } from './tables'
 import { addUpdate } from './timeline'
 import { edited, viewOf } from './view'
@@ -31,10 +32,8 @@ export const unacknowledgeIncident = (ctx: Ctx, id: string, note?: string): Prom
   move(ctx, 'incident.unacknowledge', id, async (tx, row) => {
     if (row.status === 'resolved') throw conflict('The incident is resolved.')
     if (row.status === 'open') return null
-    const incident = await write(tx, ctx.hub, row, unacknowledged)
     const text = note || 'Nobody sees to it any more.'
-    await addUpdate(tx, incident, { kind: 'unacknowledged', at: ctx.hub.clock.now(), actor: doerOf(ctx), text })
-    return { incident, ...noDrafts() }
+    return await giveBack(tx, ctx.hub, row, { kind: 'unacknowledged', at: ctx.hub.clock.now(), actor: doerOf(ctx), text })
   })
 
 /**
@@ -56,7 +55,8 @@ export const closeIncident = (ctx: Ctx, id: string, note?: string): Promise<Inci
     })
     const text = note || `Closed after ${duration(durationOf(incident, at))}.`
     await addUpdate(tx, incident, { kind: 'resolved', at, actor: doerOf(ctx), text, details: { resolution: 'closed' } })
-    return { incident, ...noDrafts() }
+    const { jobs } = await tellOf(tx, ctx.hub, incident, 'resolved', { at, text })
+    return { incident, ...noDrafts(), jobs }
   })
 
 /**
@@ -74,8 +74,10 @@ export const reopenIncident = (ctx: Ctx, id: string, note?: string): Promise<Inc
       openSubject: row.subjectId,
       restedMs: row.restedMs + Math.max(0, now - row.resolvedAt),
     })
-    await addUpdate(tx, incident, { kind: 'reopened', at: now, actor: doerOf(ctx), text: note || 'Reopened.' })
-    return { incident, ...noDrafts() }
+    const text = note || 'Reopened.'
+    await addUpdate(tx, incident, { kind: 'reopened', at: now, actor: doerOf(ctx), text })
+    const { jobs } = await tellOf(tx, ctx.hub, incident, 'reopened', { at: now, text })
+    return { incident, ...noDrafts(), jobs }
   })
 
 /** Held until the transaction ends, as those do who would open another. */

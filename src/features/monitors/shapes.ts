@@ -4,7 +4,7 @@ import { checkErrorKinds, checkTypeNames } from '../../checks/check'
 import { longestCondition } from '../../checks/conditions/condition'
 import { ConditionForm } from '../../checks/conditions/form'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
-import { mostNamedChannels } from '../notifications/known-channels'
+import { ChannelIds } from '../notifications/known-channels'
 import { monitorStatuses, monitorTypes } from './tables'
 
 export const leastIntervalSeconds = 5
@@ -91,10 +91,6 @@ const dependency_grace_seconds = Type.Integer({
   maximum: 3600,
   description: 'How long its alert waits for a monitor it depends on to be found down as well; 60 when absent.',
 })
-const channel_ids = Nullable(
-  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: mostNamedChannels, uniqueItems: true }),
-  { description: 'Notification channels that are told; null for those that take everything, an empty list for none.' },
-)
 const severity = Words(['info', 'warning', 'critical'], {
   description: 'How grave it is when it is down; `critical` when absent.',
 })
@@ -185,7 +181,7 @@ export const Monitor = Shape(
     depends_on,
     dependency_grace_seconds,
     severity,
-    channel_ids,
+    channel_ids: ChannelIds,
     status: Words(monitorStatuses, { description: '`new`: not checked yet. `unknown`: nobody could tell lately.' }),
     status_since_at: Instant({ description: 'Since when it has its status.' }),
     flapping: Type.Boolean({ description: 'Whether it goes up and down so often that its alerts are held back.' }),
@@ -220,7 +216,7 @@ const members = {
 const mayBeNull = {
   key: Type.Optional(key),
   degraded_ms: Type.Optional(degraded_ms),
-  channel_ids: Type.Optional(channel_ids),
+  channel_ids: Type.Optional(ChannelIds),
 }
 
 export const MonitorInput = Shape(

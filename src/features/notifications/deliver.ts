@@ -9,7 +9,7 @@ import type { JobKind } from '../../core/jobs/job'
 import { inTurns } from '../../core/jobs/lanes'
 import { channelKindOf } from './channels'
 import { whyIdle } from './chosen'
-import { deliverJobFor, deliverKind } from './delivery-jobs'
+import { deliverJobFor, deliverKind, toldJobs, type Told } from './delivery-jobs'
 import { disableChannel, failingNotices } from './channel-health'
 import { gather } from './gather'
 import { nextTryAt, retryPause } from './pace'
@@ -121,8 +121,9 @@ async function settle(
   if (sent.trouble === null) {
     await markSent(tx, going, sent.said, now)
     if (!channel) return { result: undefined }
+    const heard = toldJobs(going.map(row => outcomeOf(channel, row, now, null)))
     await tx.update(notificationChannels).set(well(now)).where(eq(notificationChannels.id, channelId))
-    return { result: undefined, jobs: await deliverJobsFor(tx, channel) }
+    return { result: undefined, jobs: [...heard, ...(await deliverJobsFor(tx, channel))] }
   }
   if (!channel) return { result: undefined }
   const { trouble, retryAfterMs } = sent
@@ -133,7 +134,7 @@ async function settle(
       .update(notificationChannels)
       .set({ lastTriedAt: now, lastError: trouble, goneInARow: 0 })
       .where(eq(notificationChannels.id, channelId))
-    return { result: undefined, jobs: await deliverJobsFor(tx, channel) }
+    return { result: undefined, jobs: [...failedJobs(channel, going, trouble, now), ...(await deliverJobsFor(tx, channel))] }
   }
   const goneInARow = trouble.failure === 'gone' ? channel.goneInARow + 1 : 0
   const failures = channel.failuresInARow + 1
@@ -150,12 +151,8 @@ async function settle(
     })
     .where(eq(notificationChannels.id, channelId))
     .returning()
-  await markFailed(
-    tx,
-    going.filter(row => row.giveUpAt <= now),
-    trouble,
-    now,
-  )
+  const givenUp = going.filter(row => row.giveUpAt <= now)
+  await markFailed(tx, givenUp, trouble, now)
   await markTried(
     tx,
     going.filter(row => row.giveUpAt > now),
@@ -163,8 +160,28 @@ async function settle(
     now,
   )
   if (goneInARow >= (channelKindOf(channel.kind)?.goneToDisable ?? 1)) return await disableChannel(tx, hub, failing!, deliverKind)
-  return { result: undefined, notices: failingNotices(failing!), jobs: await deliverJobsFor(tx, channel) }
+  return {
+    result: undefined,
+    notices: failingNotices(failing!),
+    jobs: [...failedJobs(channel, givenUp, trouble, now), ...(await deliverJobsFor(tx, channel))],
+  }
 }
+
+const failedJobs = (
+  channel: ChannelRow,
+  rows: readonly NotificationRow[],
+  { detail }: NonNullable<Sent['trouble']>,
+  now: number,
+) => toldJobs(rows.map(row => outcomeOf(channel, row, now, detail)))
+
+const outcomeOf = ({ id, name, kind }: ChannelRow, row: NotificationRow, at: number, trouble: string | null): Told => ({
+  thread: row.thread,
+  channel: { id, name, kind },
+  kind: row.kind,
+  reminder: row.reminder,
+  at,
+  trouble,
+})
 
 /** The members of a channel that took a message. */
 export const well = (now: number) => ({

@@ -3,6 +3,26 @@ import type { JobDraft } from '../../core/jobs/queue'
 export const deliverKind = 'notifications.deliver'
 export const remindKind = 'notifications.remind'
 export const noticeKind = 'notifications.notice'
+/** Of the job by which an incident hears whom it was told to. It is theirs; they know this feature, and not the other way about. */
+export const toldKind = 'incidents.write-told'
+
+/** What came of telling a channel of an incident. */
+export interface Told {
+  /** The thread of the message: the incident. */
+  thread: string
+  channel: { id: string; name: string; kind: string }
+  /** Of the message. */
+  kind: string
+  reminder: boolean
+  /** ms UTC */
+  at: number
+  /** Why it was given up; null when it was sent. */
+  trouble: string | null
+}
+
+/** The jobs by which incidents hear what came of telling of them. */
+export const toldJobs = (outcomes: readonly Told[]): JobDraft[] =>
+  outcomes.filter(one => one.thread.startsWith('inc_')).map(one => ({ kind: toldKind, payload: { ...one } }))
 
 /**
  * The job that sends what waits on a channel. A channel has one that waits at most, and the latest draft is the one that counts: who

@@ -1,10 +1,18 @@
+import { Type } from '@sinclair/typebox'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
 import { invalid } from '../../core/problem'
+import { Nullable } from '../../core/shapes'
 import { notificationChannels } from './tables'
 
 /** Channels of a workspace that something may be told over, beside those that take everything. */
 export const mostNamedChannels = 20
+
+/** Channels that something names, in requests and answers. */
+export const ChannelIds = Nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: mostNamedChannels, uniqueItems: true }),
+  { description: 'Notification channels that are told; null for those that take everything, an empty list for none.' },
+)
 
 /**
  * Refuses ids that are none of a channel of the workspace.

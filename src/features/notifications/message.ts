@@ -15,7 +15,7 @@ export interface Message {
   facts: readonly (readonly [name: string, value: string])[]
   /** Where to read on, in the hub. */
   link: string | null
-  /** One click acknowledges it. */
+  /** The page where it is acknowledged without a login; each channel is sent it with a signature of its own (acknowledge-link.ts). */
   acknowledgeLink: string | null
   /** Messages of one matter belong together: the id of the incident, the matter of a notice. */
   thread: string

@@ -7,6 +7,7 @@ import { FetchFailed } from '../../core/net/fetch-failure'
 import { openSettings, secretsOf, type Settings } from '../../core/sealed-settings'
 import { NotOpened, type Place } from '../../core/secrets'
 import { toldLine } from '../../core/told-line'
+import { acknowledgeLinkFor } from './acknowledge-link'
 import { ChannelError } from './channels/channel'
 import { channelKindOf } from './channels'
 import type { Message } from './message'
@@ -40,7 +41,13 @@ export async function sendOn(hub: Hub, channel: ChannelRow, { id, message, count
     }
     const said = await kind.send(
       settings,
-      { id, message, count, first, thread: sha256Hex(`${channel.id} ${message.thread}`).slice(0, 32) },
+      {
+        id,
+        message: linked(hub, channel, message),
+        count,
+        first,
+        thread: sha256Hex(`${channel.id} ${message.thread}`).slice(0, 32),
+      },
       around,
     )
     return { said: without(secrets, said), trouble: null }
@@ -53,6 +60,14 @@ export async function sendOn(hub: Hub, channel: ChannelRow, { id, message, count
     throw error
   }
 }
+
+/** A message with the link that acknowledges it signed for the channel it goes out on. */
+const linked = (hub: Hub, channel: ChannelRow, message: Message): Message => ({
+  ...message,
+  acknowledgeLink:
+    message.acknowledgeLink &&
+    acknowledgeLinkFor(hub, message.acknowledgeLink, { thread: message.thread, channelId: channel.id }),
+})
 
 /** All settings of a channel, its secrets among them. @throws NotOpened */
 export const openChannelSettings = (

@@ -11,7 +11,7 @@ import { dueAt, tryForMs } from './pace'
 import { deliverJobsFor } from './waiting'
 import { heldUntil } from './quiet-hours'
 import { notificationChannels, notifications, notificationThreads, type ChannelRow, type NotificationRow } from './tables'
-import { beginThread, cancelOfThread, endThread, openThreads } from './threads'
+import { beginThread, cancelOfThread, endThread, openThreads, reminderAfter } from './threads'
 
 /** What is to be told. */
 export interface Telling {
@@ -156,4 +156,28 @@ export async function hushThread(tx: Tx, thread: string): Promise<void> {
     .where(
       and(eq(notifications.thread, thread), eq(notifications.reminder, true), inArray(notifications.status, ['waiting', 'held'])),
     )
+}
+
+/**
+ * Has the channels of a thread reminded again: who had taken it on does not see to it any more.
+ * @returns the jobs of the next reminders, for the door
+ */
+export async function unhushThread(tx: Tx, hub: Hub, thread: string): Promise<{ jobs: JobDraft[] }> {
+  const now = hub.clock.now()
+  const open = await tx
+    .update(notificationThreads)
+    .set({ state: 'open', remindersSent: 0, updatedAt: now })
+    .where(and(eq(notificationThreads.thread, thread), eq(notificationThreads.state, 'hushed')))
+    .returning({ channelId: notificationThreads.channelId })
+  if (open.length === 0) return { jobs: [] }
+  const channels = await tx
+    .select()
+    .from(notificationChannels)
+    .where(
+      inArray(
+        notificationChannels.id,
+        open.map(one => one.channelId),
+      ),
+    )
+  return { jobs: channels.flatMap(channel => reminderAfter(channel, thread, now)) }
 }

@@ -41,9 +41,14 @@ export async function beginThread(tx: Tx, hub: Hub, channel: ChannelRow, problem
     .insert(notificationThreads)
     .values({ channelId: channel.id, thread: problem.thread, workspaceId: channel.workspaceId, createdAt: now, ...begun })
     .onConflictDoUpdate({ target: [notificationThreads.channelId, notificationThreads.thread], set: begun })
-  if (goesOn || channel.remindEverySeconds === null || channel.mostReminders === 0) return []
-  return [reminderJobFor(channel.id, problem.thread, now + channel.remindEverySeconds * 1_000)]
+  return goesOn ? [] : reminderAfter(channel, problem.thread, now)
 }
+
+/** The job of the first reminder, where the channel wants them. @param now ms UTC */
+export const reminderAfter = (channel: ChannelRow, thread: string, now: number): JobDraft[] =>
+  channel.remindEverySeconds === null || channel.mostReminders === 0
+    ? []
+    : [reminderJobFor(channel.id, thread, now + channel.remindEverySeconds * 1_000)]
 
 export async function endThread(tx: Tx, hub: Hub, { channelId, thread }: ThreadRow): Promise<void> {
   await tx
