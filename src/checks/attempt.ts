@@ -29,11 +29,6 @@ export class Attempt {
     return one
   }
 
-  /** Lets go of what was closed already, or lives on by intention. */
-  release(one: Closable): void {
-    this.held.delete(one)
-  }
-
   /**
    * Waits no longer than the check may take.
    * @param late what did not happen in time, as a sentence: `no answer to the greeting`
@@ -42,17 +37,13 @@ export class Attempt {
   async within<T>(promise: Promise<T>, late: string): Promise<T> {
     promise.catch(() => {})
     const { signal } = this.around
-    if (signal.aborted) throw new CheckFailed('timeout', timeoutText(late))
-    const abort = () => this.end.reject(new CheckFailed('timeout', timeoutText(late)))
-    signal.addEventListener('abort', abort, { once: true })
     try {
-      return await Promise.race([promise, this.end.promise])
+      if (!signal.aborted) return await Promise.race([promise, this.end.promise])
     } catch (error) {
       // Sockets are destroyed at the same moment: what they say of it is not why.
-      throw signal.aborted ? new CheckFailed('timeout', timeoutText(late)) : error
-    } finally {
-      signal.removeEventListener('abort', abort)
+      if (!signal.aborted) throw error
     }
+    throw new CheckFailed('timeout', `${late} within the time limit`)
   }
 
   /** Adds to a phase: redirects and further connections count together. */
@@ -60,9 +51,16 @@ export class Attempt {
     this.facts.phases[phase] = (this.facts.phases[phase] ?? 0) + Math.max(0, this.around.now() - since)
   }
 
+  /** Closes what it holds; it may go on with further connections. */
   close(): void {
     for (const one of this.held) one.destroy()
     this.held.clear()
+  }
+
+  /** The time is up: nobody waits any longer. */
+  stop(): void {
+    this.end.reject(new Error('The time is up.'))
+    this.close()
   }
 }
 
@@ -71,23 +69,30 @@ export class Attempt {
  * @param steps throw CheckFailed where the target is not as it should be
  */
 export async function attempt(around: Around, steps: (attempt: Attempt) => Promise<void>): Promise<Facts> {
-  const one = new Attempt(around)
-  const close = () => one.close()
-  around.signal.addEventListener('abort', close, { once: true })
-  try {
-    await steps(one)
-  } catch (error) {
-    const { kind, message } = expected(error) ? connectFailure(error, 'talking') : internal
-    one.facts.error = { kind, message }
-  } finally {
-    around.signal.removeEventListener('abort', close)
-    one.close()
+  return await withAttempt(around, async one => {
+    try {
+      await steps(one)
+    } catch (error) {
+      const { kind, message } = expected(error) ? connectFailure(error, 'talking') : internal
+      one.facts.error = { kind, message }
+    }
     one.facts.phases.total = Math.max(0, around.now() - one.startedAt)
-  }
-  return one.facts
+    return one.facts
+  })
 }
 
-const timeoutText = (late: string): string => `${late} within the time limit`
+/** Gives an attempt to its user, for as long as that takes or the check may take; its connections are closed at the end. */
+export async function withAttempt<T>(around: Around, use: (attempt: Attempt) => Promise<T>): Promise<T> {
+  const one = new Attempt(around)
+  const stop = () => one.stop()
+  around.signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await use(one)
+  } finally {
+    around.signal.removeEventListener('abort', stop)
+    one.close()
+  }
+}
 
 /** Faults of this program are no news of the target: they have no code, or one of Node's for wrong arguments. */
 function expected(error: unknown): boolean {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isIP, connect as openSocket, type Socket } from 'node:net'
 import { checkServerIdentity, connect as openTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { VettedHost } from '../core/net/egress'
@@ -68,7 +69,7 @@ export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWi
       // Judged below: a certificate that is not trusted is to be read too.
       rejectUnauthorized: false,
       host: wish.name,
-      checkServerIdentity: (_, certificate) => checkServerIdentity(wish.name, certificate),
+      checkServerIdentity: (_, certificate) => (wish.verify ? checkServerIdentity(wish.name, certificate) : undefined),
       // SNI has no addresses (RFC 6066 section 3).
       ...(!address && { servername: wish.name }),
       ...(wish.alpn && { ALPNProtocols: [...wish.alpn] }),
@@ -104,17 +105,28 @@ export async function connectTls(
 
 const versionNames = { '1.0': 'TLSv1', '1.1': 'TLSv1.1', '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const
 
-/** Contexts with the public authorities, one for each lowest version: making one reads some 150 certificates. */
-const plainContexts = new Map<TlsVersion, SecureContext>()
+/** Contexts by what they are made of, since making one reads some 150 certificates. A context keeps no sessions by itself. */
+const contexts = new Map<string, SecureContext>()
+const contextsMost = 200
 
 function contextOf({ minVersion = '1.2', ca, clientCertificate }: TlsWish): SecureContext {
-  const version = { minVersion: versionNames[minVersion], maxVersion: 'TLSv1.3' } as const
-  if (ca !== undefined || clientCertificate)
-    return createSecureContext({ ...version, ...(ca !== undefined && { ca }), ...clientCertificate })
-  let context = plainContexts.get(minVersion)
-  if (!context) plainContexts.set(minVersion, (context = createSecureContext(version)))
-  return context
+  const own = ca !== undefined || clientCertificate
+  const key = own ? digestOf([minVersion, ca, clientCertificate?.cert, clientCertificate?.key]) : minVersion
+  const known = contexts.get(key)
+  if (known) return known
+  const made = createSecureContext({
+    minVersion: versionNames[minVersion],
+    maxVersion: 'TLSv1.3',
+    ...(ca !== undefined && { ca }),
+    ...clientCertificate,
+  })
+  const [oldest] = contexts.keys()
+  if (contexts.size >= contextsMost) contexts.delete(oldest!)
+  contexts.set(key, made)
+  return made
 }
+
+const digestOf = (parts: unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64')
 
 /** Settles with the first of: the event, an error, the end of the connection. Errors that come later go nowhere. */
 function happened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {

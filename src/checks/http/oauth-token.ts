@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Attempt } from '../attempt'
+import { withAttempt, type Attempt } from '../attempt'
 import type { Around } from '../check'
 import { CheckFailed } from '../connect-failure'
 import { connectTcp, connectTls } from '../tls-connect'
@@ -25,9 +25,8 @@ export async function accessToken(auth: OAuth, ca: string | undefined, around: A
   const key = keyOf(auth, ca)
   const known = kept.get(key)
   if (known && known.until > around.wallNow()) return known.token
-  const attempt = new Attempt(around)
   try {
-    const { token, seconds } = await asked(attempt, auth, ca)
+    const { token, seconds } = await withAttempt(around, attempt => asked(attempt, auth, ca))
     kept.delete(key)
     for (const oldest of kept.keys()) {
       if (kept.size < keptMost) break
@@ -38,8 +37,6 @@ export async function accessToken(auth: OAuth, ca: string | undefined, around: A
   } catch (error) {
     if (error instanceof CheckFailed) throw new CheckFailed(error.kind, `token of OAuth 2.0: ${error.message}`)
     throw error
-  } finally {
-    attempt.close()
   }
 }
 
