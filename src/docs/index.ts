@@ -29,6 +29,7 @@ import people from './people.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
+import retention from './retention.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
@@ -74,6 +75,7 @@ export const pages: readonly Page[] = [
   page('settings', settings),
   page('commands', commands),
   page('storage', storage),
+  page('retention', retention),
   page('keys', keys),
   page('performance', performance),
   page('problems', problems),

@@ -59,6 +59,19 @@ test('each command has its heading, in the order of the help', () => {
   )
 })
 
+test('each entry of the timetable that deletes is told of on the page of retention, and no other', async () => {
+  const timetable = await Bun.file(join(root, 'src/hub/timetable.ts')).text()
+  const deleting = [...timetable.matchAll(/name: '((?:prune|thin)-[a-z-]+)'/g)].map(match => match[1]!)
+  expect(deleting.length).toBeGreaterThan(10)
+  const told = [...text('retention').matchAll(/`((?:prune|thin)-[a-z-]+)`/g)].map(match => match[1]!)
+  expect([...new Set(told)].sort()).toEqual([...new Set(deleting)].sort())
+})
+
+test('each limit of plans in days is told of on the page of retention', () => {
+  const days = Object.keys(firstPlans[0]!.limits).filter(name => name.endsWith('_days'))
+  expect(days.filter(name => !text('retention').includes(`\`${name}\``))).toEqual([])
+})
+
 test('each package has its line, and no other', () => {
   const named = [...text('dependencies').matchAll(/^\| `([^`]+)` \|/gm)].map(match => match[1]!)
   expect(named.sort()).toEqual([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())

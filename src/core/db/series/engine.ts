@@ -24,8 +24,8 @@ export interface Engine {
   findsBeats: boolean
   /** Names of the tables that begin with this. */
   tables(beginning: string): Promise<string[]>
-  /** A list of numbers as the rows of a query, from one value: their JSON. */
-  listed: string
+  /** Says that a column is one of some numbers, from one value: their JSON. */
+  among(column: string): string
   /** Octets on the disk; null where it cannot be told. */
   size(): Promise<number | null>
   /** Gives freed room back and keeps the log of writes short. */

@@ -12,7 +12,6 @@ class SqliteEngine implements Engine {
   readonly octets = 'blob'
   readonly keyed = ' without rowid'
   readonly findsBeats = false
-  readonly listed = 'select value from json_each(?)'
   private db: Database | null = null
   private opening: Promise<Database> | null = null
   private readonly prepared = new Map<string, Statement>()
@@ -23,6 +22,10 @@ class SqliteEngine implements Engine {
     private readonly file: string,
     private readonly now: () => number,
   ) {}
+
+  among(column: string): string {
+    return `${column} in (select value from json_each(?))`
+  }
 
   async statements(): Promise<Statements> {
     await this.open()

@@ -120,7 +120,7 @@ export class SeriesStore {
 
   /** The chunks of some monitors of one hour. */
   async chunksOfHour(monitors: readonly number[], hour: number): Promise<StoredChunk[]> {
-    return await this.readChunks(dayOfHour(hour), `monitor in (${this.engine.listed}) and hour = ?`, [
+    return await this.readChunks(dayOfHour(hour), `${this.engine.among('monitor')} and hour = ?`, [
       JSON.stringify(monitors),
       hour,
     ])
@@ -135,7 +135,7 @@ export class SeriesStore {
   async rolls(span: Span, monitors: readonly number[], from: number, until: number): Promise<StoredRoll[]> {
     const statements = await this.engine.statements()
     const rows = await statements.all<{ monitor: number; location: number; at: number; body: Uint8Array }>(
-      `select monitor, location, at, body from ${rollTables[span]} where monitor in (${this.engine.listed}) and at >= ? and at < ? order by monitor, at, location`,
+      `select monitor, location, at, body from ${rollTables[span]} where ${this.engine.among('monitor')} and at >= ? and at < ? order by monitor, at, location`,
       [JSON.stringify(monitors), from, until],
     )
     return rows.map(({ body, ...row }) => ({ ...row, roll: Roll.read(body) }))
@@ -170,7 +170,7 @@ export class SeriesStore {
     if (numbers.length === 0) return new Map()
     const statements = await this.engine.statements()
     const rows = await statements.all<{ number: number; text: string }>(
-      `select number, text from series_texts where number in (${this.engine.listed})`,
+      `select number, text from series_texts where ${this.engine.among('number')}`,
       [JSON.stringify(numbers)],
     )
     return new Map(rows.map(row => [row.number, row.text]))
@@ -200,7 +200,7 @@ export class SeriesStore {
   /** Deletes what came of hours before, of some monitors. */
   async deleteHours(monitors: readonly number[], before: number): Promise<void> {
     await this.write(within =>
-      within.run(`delete from ${rollTables.hour} where monitor in (${this.engine.listed}) and at < ?`, [
+      within.run(`delete from ${rollTables.hour} where ${this.engine.among('monitor')} and at < ?`, [
         JSON.stringify(monitors),
         before,
       ]),
@@ -305,7 +305,7 @@ export class SeriesStore {
     for (let from = 0; from < all.length; from += 40) {
       yield (
         await statements.all<BeatRow>(
-          `select * from ${beatTable(hour)} where monitor in (${this.engine.listed}) order by monitor, at`,
+          `select * from ${beatTable(hour)} where ${this.engine.among('monitor')} order by monitor, at`,
           [JSON.stringify(all.slice(from, from + 40))],
         )
       ).map(beatOf)
@@ -354,7 +354,7 @@ export class SeriesStore {
 
   private deleteFrom(table: string, monitors: readonly number[]): Promise<void> {
     return this.write(within =>
-      within.run(`delete from ${table} where monitor in (${this.engine.listed})`, [JSON.stringify(monitors)]),
+      within.run(`delete from ${table} where ${this.engine.among('monitor')}`, [JSON.stringify(monitors)]),
     )
   }
 }

@@ -13,13 +13,15 @@ import type { Taken } from './taken'
  */
 export async function beatsOfHours(hub: Hub, monitor: number, from: number, until: number): Promise<Taken[]> {
   const recorder = recorderOf(hub)
-  const stored = (await hub.series.chunks(monitor, from, until)).flatMap(chunk => readStored(hub, chunk))
+  const chunks = await hub.series.chunks(monitor, from, until)
+  const stored = chunks.flatMap(chunk => readStored(hub, chunk))
   const here = await recorder.beats(monitor, from, until)
   const elsewhere: Beat[] = []
   const now = hourOf(hub.clock.now())
   if (hub.series.findsBeats && here.length === 0)
     for (let hour = Math.max(from, now - beatHoursKept); hour < Math.min(until, now + 1); hour++)
-      for await (const some of hub.series.beatsOf(hour, new Set([monitor]))) elsewhere.push(...some)
+      if (!chunks.some(chunk => chunk.hour === hour))
+        for await (const some of hub.series.beatsOf(hour, new Set([monitor]))) elsewhere.push(...some)
   return distinct([...(await recorder.named([...stored, ...elsewhere])), ...here])
 }
 
