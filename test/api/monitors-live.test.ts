@@ -448,3 +448,57 @@ test('a monitor that flaps is told of once, and its changes are not', async () =
   expect(audited.filter(one => one === 'monitor.flap')).toHaveLength(1)
   expect((await w.happened()).length).toBeLessThan(12)
 })
+
+test('in a maintenance window nobody is told, and what is still down an interval after it is', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const made = await w.acme.call('POST', '/v1/maintenance-windows', {
+    name: 'upgrade',
+    kind: 'once',
+    timezone: 'UTC',
+    starts_at_local: new Date(w.clock.now() + 60_000).toISOString().slice(0, 19),
+    duration_seconds: 600,
+    targets: { monitors: [id] },
+  })
+  expect(made.status).toBe(201)
+  await w.audited()
+  await w.pass(61_000)
+  expect([await statusOf(w, id), await w.audited()]).toEqual(['maintenance', ['monitor.shelter']])
+  const failedAt = w.clock.now()
+  await say(w, id, bad, bad, bad)
+  expect([await statusOf(w, id), await w.happened()]).toEqual(['maintenance', []])
+  for (let n = 0; n < 10; n++) {
+    await w.pass(59_000)
+    await say(w, id, bad)
+  }
+  expect([await statusOf(w, id), await w.happened()]).toEqual(['down', []])
+  await w.pass(61_000)
+  await w.pass(1000)
+  expect(await w.happened()).toEqual(['monitor.alert'])
+  expect(await incidentsOf(w)).toMatchObject([{ started_at: new Date(failedAt).toISOString() }])
+  expect(await transitionsOf(w, id)).toEqual(['new up', 'up maintenance', 'maintenance down'])
+})
+
+test('a window that is begun by hand for a group covers its members at once', async () => {
+  const w = await world()
+  const id = await watched(w)
+  const group = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'all', options: { members: [id], rule: 'any' } })
+  await say(w, id, {})
+  const targets = { groups: [group.body.id] }
+  const made = await w.acme.call('POST', '/v1/maintenance-windows', {
+    name: 'by hand',
+    kind: 'once',
+    timezone: 'UTC',
+    starts_at_local: '2026-01-01T00:00:00',
+    duration_seconds: 600,
+    targets,
+  })
+  expect(made.status).toBe(201)
+  expect((await w.acme.call('POST', `/v1/maintenance-windows/${made.body.id}/start`)).status).toBe(200)
+  await w.settle()
+  expect([await statusOf(w, id), await statusOf(w, group.body.id)]).toEqual(['maintenance', 'maintenance'])
+  expect((await w.acme.call('POST', `/v1/maintenance-windows/${made.body.id}/stop`)).status).toBe(200)
+  await w.settle()
+  expect(await statusOf(w, id)).toBe('up')
+})

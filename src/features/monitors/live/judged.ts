@@ -55,7 +55,7 @@ export function judged(kept: Kept, base: Standing, found: readonly Found[], arou
   return { after: { state, status, statusSince, wakeAt }, steps, quiet }
 }
 
-function inputOf(kept: Kept, status: MonitorStatus, { location, result }: Found, around: Surroundings): JudgeInput {
+function inputOf(kept: Kept, status: MonitorStatus, { at, location, result }: Found, around: Surroundings): JudgeInput {
   return {
     rules: {
       locations: kept.locations,
@@ -69,6 +69,7 @@ function inputOf(kept: Kept, status: MonitorStatus, { location, result }: Found,
     status,
     results: result && location !== null ? [{ location, at: result.at, status: result.status, error: result.error }] : [],
     impaired: around.impaired,
+    maintenance: around.windowOf(kept, at),
     parents: around.parentsOf(kept),
     ...(kept.group && { group: around.groupOf(kept) }),
   }

@@ -13,6 +13,7 @@ import type { MonitorRow } from '../view'
 import { afterEdit } from '../verdict/judge'
 import { freshFor } from '../verdict/locations'
 import { localLocation } from '../locations'
+import { shareCount } from './shares'
 
 /** A monitor of this hub's shares, as it is kept in memory: its row without what only the engine needs, and how it stands. */
 export interface Kept extends Omit<
@@ -56,6 +57,10 @@ export class Roster {
 
   all(): IterableIterator<Kept> {
     return this.byId.values()
+  }
+
+  get hasAllShares(): boolean {
+    return this.shares.size === shareCount
   }
 
   get size(): number {

@@ -1,6 +1,9 @@
-import { inArray } from 'drizzle-orm'
+import { isDeepStrictEqual } from 'node:util'
+import { eq, inArray } from 'drizzle-orm'
 import type { Hub } from '../../../core/hub'
 import { monitors } from '../tables'
+import { windowInForce, type WindowInForce } from '../../maintenance/calendar'
+import type { GroupOptions } from '../monitor-types'
 import type { Verdict } from '../state'
 import { groupVerdict } from '../verdict/group'
 import type { MonitorRow } from '../view'
@@ -10,6 +13,7 @@ import type { Kept, Roster } from './roster'
 export type Neighbour = Pick<MonitorRow, 'id' | 'name' | 'status' | 'state'>
 
 const idsAtOnce = 500
+const groupsEachMs = 10_000
 
 /** The monitors that others depend on or are groups of, also those that another hub runs. */
 export class Surroundings {
@@ -19,6 +23,10 @@ export class Surroundings {
   private outside = new Map<string, Neighbour>()
   /** Who is to be judged again when a monitor changes, by that monitor's id. */
   private followers = new Map<string, string[]>()
+  /** Groups by the ids of their members. */
+  private groups = new Map<string, string[]>()
+  private outsideGroups: { id: string; members: string[] }[] = []
+  private groupsLookedAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly hub: Hub,
@@ -32,6 +40,22 @@ export class Surroundings {
   groupOf({ group }: Kept): { verdict: Verdict; reason: string } {
     const statuses = this.find(group?.members ?? []).map(one => one.status)
     return groupVerdict(statuses, group?.rule === 'percent' ? { percent: group.percent ?? 100 } : (group?.rule ?? 'any'))
+  }
+
+  /** The maintenance window that covers a monitor at a time (ms UTC). */
+  windowOf(kept: Kept, at: number): WindowInForce | null {
+    const { id, workspaceId, tags } = kept
+    return windowInForce(this.hub, { id, workspaceId, tags, groupIds: this.groupsAround(id) }, at)
+  }
+
+  /** Lets those be judged that a window covers by now, or covers no more. */
+  edgesPassed(): void {
+    const at = this.hub.clock.now()
+    for (const kept of this.roster.all()) {
+      const { maintenance } = kept.state
+      const known = maintenance?.endedAt === null ? maintenance.id : null
+      if ((this.windowOf(kept, at)?.id ?? null) !== known) kept.wakeAt = at
+    }
   }
 
   /** A monitor of this hub has changed: those that stand on it are judged at the next tick. */
@@ -50,6 +74,7 @@ export class Surroundings {
 
   /** Looks how those are that other hubs run. */
   async look(): Promise<void> {
+    await this.lookForGroups()
     if (this.isStale) this.follow()
     const ids = [...this.followers.keys()].filter(id => !this.roster.get(id))
     const found = new Map<string, Neighbour>()
@@ -68,12 +93,37 @@ export class Surroundings {
   private follow(): void {
     this.isStale = false
     this.followers = new Map()
-    for (const kept of this.roster.all())
-      for (const id of standsOn(kept)) {
-        const known = this.followers.get(id)
-        if (known) known.push(kept.id)
-        else this.followers.set(id, [kept.id])
-      }
+    this.groups = new Map()
+    for (const kept of this.roster.all()) {
+      for (const id of standsOn(kept)) put(this.followers, id, kept.id)
+      for (const id of kept.group?.members ?? []) put(this.groups, id, kept.id)
+    }
+    for (const { id, members } of this.outsideGroups) for (const member of members) put(this.groups, member, id)
+  }
+
+  /** The groups that a monitor is in, directly or not. */
+  private groupsAround(id: string): readonly string[] {
+    const direct = this.groups.get(id)
+    if (!direct) return []
+    const around = new Set(direct)
+    for (const group of around) for (const outer of this.groups.get(group) ?? []) around.add(outer)
+    return [...around]
+  }
+
+  /** Groups that other hubs run may hold monitors of this one. */
+  private async lookForGroups(): Promise<void> {
+    const now = this.hub.clock.now()
+    if (this.roster.hasAllShares || (now >= this.groupsLookedAt && now - this.groupsLookedAt < groupsEachMs)) return
+    this.groupsLookedAt = now
+    const rows = await this.hub.read
+      .select({ id: monitors.id, options: monitors.options })
+      .from(monitors)
+      .where(eq(monitors.type, 'group'))
+    const found = rows
+      .filter(row => !this.roster.get(row.id))
+      .map(row => ({ id: row.id, members: (row.options as GroupOptions).members }))
+    if (!isDeepStrictEqual(found, this.outsideGroups)) this.isStale = true
+    this.outsideGroups = found
   }
 
   private find(ids: readonly string[]): Neighbour[] {
@@ -86,6 +136,12 @@ const neighbourColumns = {
   name: monitors.name,
   status: monitors.status,
   state: monitors.state,
+}
+
+function put(lists: Map<string, string[]>, key: string, one: string): void {
+  const known = lists.get(key)
+  if (known) known.push(one)
+  else lists.set(key, [one])
 }
 
 const standsOn = (kept: Kept): readonly string[] => [...kept.dependsOn, ...(kept.group?.members ?? [])]

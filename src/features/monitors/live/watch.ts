@@ -4,6 +4,7 @@ import type { Timer } from '../../../core/clock'
 import type { Hub } from '../../../core/hub'
 import { tally } from '../../../core/tally'
 import { topicsOf } from '../../../core/topics'
+import { maintenanceTopic, nextEdge } from '../../maintenance/calendar'
 import { latestOf } from '../latest'
 import { recorderOf } from '../series/recorder'
 import { takenOf } from '../series/taken'
@@ -55,6 +56,7 @@ export class MonitoringWatch {
   private waitingWork = 0
   private readonly queued = new Set<string>()
   private dividedAt: number | null = null
+  private calendarAt: number | null = null
   private checksWrittenAt: number
   private faults = new Map<string, number>()
   private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
@@ -82,7 +84,11 @@ export class MonitoringWatch {
     this.engine.onMessage(message => this.hear(message))
     this.engine.send({ kind: 'own_listeners', listeners: [...this.hub.listeners] })
     await this.runs.listen()
-    this.off = topicsOf(this.hub).on(monitoringTopic, () => this.enqueue('look', () => this.look()))
+    const offs = [
+      topicsOf(this.hub).on(monitoringTopic, () => this.enqueue('look', () => this.look())),
+      topicsOf(this.hub).on(maintenanceTopic, () => this.enqueue('maintenance', () => this.maintain())),
+    ]
+    this.off = () => offs.forEach(off => off())
     await this.tick()
     this.arm()
   }
@@ -208,12 +214,20 @@ export class MonitoringWatch {
     }
     await this.attempt('look', () => this.look())
     await this.attempt('surroundings', () => this.around.look())
+    this.followCalendar(now)
     this.judging.wakeDue()
     await this.attempt('write', () => this.judging.write())
     if (now < this.checksWrittenAt || now - this.checksWrittenAt >= writeChecksEachMs) {
       this.checksWrittenAt = now
       await this.attempt('last checks', () => writeLastChecks(this.hub, this.roster))
     }
+  }
+
+  private followCalendar(now: number): void {
+    // Edges that a clock was set over, forwards or back, are passed as well.
+    const edge = this.calendarAt === null || now < this.calendarAt ? now : nextEdge(this.hub, this.calendarAt)
+    if (edge !== null && edge <= now) this.around.edgesPassed()
+    this.calendarAt = now
   }
 
   private async divide(): Promise<void> {
@@ -245,6 +259,12 @@ export class MonitoringWatch {
     const numbers = [...this.roster.all()].filter(one => given.has(one.share)).map(one => one.number)
     this.tell(this.roster.leave(shares))
     await recorderOf(this.hub).release(numbers)
+  }
+
+  private async maintain(): Promise<void> {
+    this.around.edgesPassed()
+    this.judging.wakeDue()
+    await this.judging.write()
   }
 
   private async look(): Promise<void> {
