@@ -7,6 +7,8 @@ import type { Threads } from '../hub/run'
 import { benches } from './bench'
 import { addBareServer } from './bench/bare'
 import type { Bench, BenchOption, Report } from './bench/bench'
+import { addCheckLoad } from './bench/check-load'
+import { addCheckTargets } from './bench/check-targets'
 import { addBenchNameServer } from './bench/dns-servers'
 import { addSink } from './bench/sink'
 import type { EndWith } from './index'
@@ -27,6 +29,8 @@ Examples:
   addBareServer(command)
   addSink(command)
   addBenchNameServer(command, threads)
+  addCheckTargets(command)
+  addCheckLoad(command, threads)
 }
 
 function addOne(command: Command, bench: Bench): void {

@@ -131,7 +131,7 @@ export const settings = {
   dnsResolvers: setting(
     'BAILIWICK_DNS_RESOLVERS',
     null,
-    'Comma-separated addresses of the resolvers that targets of ALIAS records are asked of; those of the system when unset.',
+    'Comma-separated addresses of the resolvers that targets of ALIAS records and names in checks are asked of; those of the system when unset.',
     readResolvers,
   ),
   smtpUrl: setting(

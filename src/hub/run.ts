@@ -124,7 +124,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
     const nameServer = await startNameServer(hub, threads.nameServer)
     if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port })
-    const checks = new WorkerLine({ entry: threads.checks, clock, log: hub.log, resolvers: null })
+    const checks = new WorkerLine({ entry: threads.checks, clock, log: hub.log, resolvers: config.dnsResolvers })
     checks.start()
     const monitoring = await startMonitoring(hub, checks)
     const stopTimetable = startTimetable(hub, worker, listening)

@@ -17,7 +17,6 @@ export class Checked implements Turn {
   /** Of those who asked for a run that has not begun yet. */
   asked: string[] = []
   readonly judge: (facts: Facts, clock: { now: number }) => Judgement
-  readonly hide: (text: string) => string
 
   constructor(
     public spec: CheckSpec,
@@ -25,7 +24,11 @@ export class Checked implements Turn {
   ) {
     this.streak = { settled: spec.settled, streak: 0 }
     this.judge = judgeFor(spec)
-    this.hide = hiding(spec.options, type)
+  }
+
+  /** Made where it is needed, which is where something is wrong. */
+  hider(): (text: string) => string {
+    return hiding(this.spec.options, this.type)
   }
 
   get id(): string {

@@ -42,6 +42,7 @@ describe('turns', () => {
     const { engine, clock, results, pulses } = engineOf(typeOf(never))
     engine.take(configure([spec('mon_1', { interval_ms: 10_000, timeout_ms: 60_000, settled: 'down' })]))
     await clock.pass(41_000)
+    // A type that does not end when it is told to has two seconds of grace, so that every other turn falls into its run.
     expect(results.length).toBeGreaterThanOrEqual(2)
     expect(results.every(({ error }) => error!.kind === 'timeout')).toBe(true)
     expect(pulses.at(-1)!.skipped).toBeGreaterThanOrEqual(1)
@@ -246,6 +247,17 @@ describe('places', () => {
     await clock.pass(30_000)
     expect(new Set(results.filter(one => one.status === 'down').map(one => one.monitor)).size).toBe(40)
   })
+})
+
+test('an answer that came while the loop stood still is read before the check is called late', async () => {
+  const { engine, clock, results } = engineOf(undefined, clock => ({
+    typeOf: () => typeOf(() => new Promise(resolve => clock.after(10_100, () => resolve(good())))),
+  }))
+  engine.take(configure([spec('mon_1', { settled: 'new' })]))
+  await clock.pass(200)
+  clock.block(15_000)
+  await clock.pass(500)
+  expect(results).toMatchObject([{ status: 'up' }])
 })
 
 describe('an engine that cannot see', () => {

@@ -164,9 +164,8 @@ export class Engine {
     this.#beginning = null
     for (const checked of this.#ready.splice(0, begunAtOnce)) {
       if (checked.gone) continue
-      if (checked.running || this.#inFlight >= this.ground.mostInFlight) {
-        this.#skipped++
-        this.#schedule.again(checked)
+      if (checked.running || this.#inFlight >= this.ground.mostInFlight || !this.#schedule.isInTime(checked)) {
+        this.#schedule.leaveOut(checked)
       } else {
         this.#lag.add(Math.max(this.#schedule.now - checked.dueAt, 0))
         this.#begin(checked, checked.dueAt, null)
@@ -202,16 +201,17 @@ export class Engine {
     this.#examineSelf()
     const before = checked.streak
     if (this.#impaired === null) this.#settle(checked, judged.status !== 'down')
+    const hide = isUp ? null : checked.hider()
     const result: CheckResult = {
       monitor: checked.id,
       revision: checked.spec.revision,
       ...run,
-      ...(isUp ? judged : hiddenIn(judged, checked.hide)),
+      ...(hide ? hiddenIn(judged, hide) : judged),
       code: facts.status,
       phases: facts.phases,
       address: facts.address,
       certificate: facts.tls?.certificate ?? null,
-      evidence: isUp ? null : evidenceOf(facts, checked.hide),
+      evidence: hide && evidenceOf(facts, hide),
     }
     this.#outbox.add(result, !isUp || run.nonce !== null || before.settled !== 'up')
     this.#answer(checked)

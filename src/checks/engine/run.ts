@@ -1,3 +1,4 @@
+import type { Timer } from '../../core/clock'
 import { createEgress, EgressRefused, type Egress } from '../../core/net/egress'
 import type { Listener } from '../../core/net/own-listeners'
 import { noFacts, type Around, type CheckError, type CheckSpec, type CheckType, type Facts } from '../check'
@@ -14,6 +15,8 @@ const longestWaitMs = 5000
 const lookUpWithinMs = 8000
 // After it has been told to end.
 const graceMs = 2000
+const marginMs = 500
+const mostTimerLateMs = 250
 
 /** What runs of checks share: the network as far as they may see it. */
 export class Network {
@@ -42,7 +45,10 @@ export class Network {
     const ended = Promise.withResolvers<Facts>()
     const controller = new AbortController()
     const begunAt = clock.monotonic()
-    const timeoutMs = Math.min(spec.timeout_ms, spec.interval_ms)
+    // It has ended when its next turn is due, or that would be left out.
+    const timeoutMs = Math.min(spec.timeout_ms, spec.interval_ms - Math.min(marginMs, spec.interval_ms / 10))
+    const aborted = Promise.withResolvers<never>()
+    aborted.promise.catch(() => {})
     let waited = 0
     let leaves: Leave[] = []
     const leave = () => {
@@ -55,11 +61,26 @@ export class Network {
       ended.resolve(facts)
     }
     const timeOut = () => {
+      // The loop stood still: answers that came meanwhile have not been read.
+      const late = clock.monotonic() - deadline
+      if (late > mostTimerLateMs && !extended) {
+        extended = true
+        wait(Math.min(late, timeoutMs))
+        return
+      }
       const waiting = spent(`It did not end within ${timeoutMs} ms.`, 'timeout', clock.monotonic() - begunAt - waited)
       timer = clock.after(graceMs, () => end(waiting))
       controller.abort()
+      aborted.reject(new EgressRefused('dns', 'The host name could not be looked up in time.'))
     }
-    let timer = clock.after(timeoutMs, timeOut)
+    let extended = false
+    let deadline: number
+    let timer: Timer
+    const wait = (ms: number) => {
+      deadline = clock.monotonic() + ms
+      timer = clock.after(ms, timeOut)
+    }
+    wait(timeoutMs)
     /** Waits without time passing for the check: that others are asking the same server is not that server's slowness. */
     const place = async (key: string, most: number) => {
       const place = this.#places.take(key, most, Math.min(spec.interval_ms / 2, longestWaitMs))
@@ -71,7 +92,7 @@ export class Network {
       const since = clock.monotonic()
       leaves.push(await place)
       waited += clock.monotonic() - since
-      timer = clock.after(Math.max(timeoutMs - (clock.monotonic() - begunAt - waited), 0), timeOut)
+      wait(Math.max(timeoutMs - (clock.monotonic() - begunAt - waited), 0))
     }
     const around: Around = {
       signal: controller.signal,
@@ -79,7 +100,7 @@ export class Network {
       wallNow: () => clock.now(),
       vet: async (host, port, family) => {
         leave()
-        const vetted = await untilAborted(this.#egress[family ?? 'any'].vetHost(host, port, spec.policy), controller.signal)
+        const vetted = await Promise.race([this.#egress[family ?? 'any'].vetHost(host, port, spec.policy), aborted.promise])
         if (family && vetted.family !== family) throw new EgressRefused('dns', `The host has no IPv${family} address.`)
         await place(vetted.address, mostAtAddress)
         if (spec.interval_ms < shortIntervalMs) await place(`${vetted.host} ${port}`, mostAtPort)
@@ -100,16 +121,4 @@ const begin = async (type: CheckType, spec: CheckSpec, around: Around): Promise<
 function spent(message: string, kind: CheckError['kind'], total: number): Facts {
   const facts = noFacts()
   return { ...facts, error: { kind, message }, phases: { ...facts.phases, total } }
-}
-
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(new EgressRefused('dns', 'The host name could not be looked up in time.'))
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
 }

@@ -103,10 +103,21 @@ export class Schedule<T extends Turn> {
     const inTime: T[] = []
     for (const turn of due) {
       this.#wheel.drop(turn)
-      if (now - turn.dueAt <= mostLateMs) inTime.push(turn)
-      else this.#leaveOut(turn)
+      if (this.isInTime(turn)) inTime.push(turn)
+      else this.leaveOut(turn)
     }
     return inTime
+  }
+
+  isInTime(turn: T): boolean {
+    return this.now - turn.dueAt <= mostLateMs
+  }
+
+  /** Counts its turn as left out and puts it at the next. */
+  leaveOut(turn: T): void {
+    this.skipped++
+    if (turn.intervalMs > longIntervalMs) this.#makeUp(turn)
+    else this.again(turn)
   }
 
   #add(turn: T): void {
@@ -124,15 +135,9 @@ export class Schedule<T extends Turn> {
     this.#tick = Math.floor(now / tickMs)
     for (const turn of this.#all) {
       if (turn.tick === null) continue
-      if (turn.dueAt <= now - mostLateMs) this.#leaveOut(turn)
+      if (turn.dueAt <= now - mostLateMs) this.leaveOut(turn)
       else this.again(turn)
     }
-  }
-
-  #leaveOut(turn: T): void {
-    this.skipped++
-    if (turn.intervalMs > longIntervalMs) this.#makeUp(turn)
-    else this.again(turn)
   }
 
   #makeUp(turn: T): void {

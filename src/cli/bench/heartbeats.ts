@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Bench } from './bench'
-import { scratch, serveAgain } from './hub-process'
+import { residentBytes, scratch, serveAgain } from './hub-process'
 import { load, requestBytes } from './load'
 import { seed } from './seed'
 
@@ -42,13 +41,4 @@ export const heartbeatsBench: Bench = {
       remove()
     }
   },
-}
-
-/** Resident memory of a process, from Linux's /proc; NaN elsewhere. */
-function residentBytes(pid: number): number {
-  try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
-  } catch {
-    return Number.NaN
-  }
 }

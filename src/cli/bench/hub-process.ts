@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, type Config } from '../../core/config'
@@ -23,9 +23,7 @@ export interface Served {
 
 /** Starts this program again with `args`, and waits until it says where it serves. */
 export async function serveAgain(args: string[]): Promise<Served> {
-  // Compiled, the executable is this program; from source it is Bun, and the script comes first.
-  const own = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
-  const child = Bun.spawn([...own, ...args], { stdout: 'pipe', stderr: 'inherit' })
+  const child = again(args)
   let printed = ''
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
     printed += chunk
@@ -42,4 +40,27 @@ export async function serveAgain(args: string[]): Promise<Served> {
     }
   }
   throw new Error(`The process for the bench ended: ${printed}`)
+}
+
+/** Resident memory of a process, from Linux's /proc; NaN elsewhere. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Runs this program again with `args` to its end, and gives what it printed. @throws Error when it fails */
+export async function runAgain(args: string[]): Promise<string> {
+  const child = again(args)
+  const printed = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`The process for the bench failed: ${printed}`)
+  return printed
+}
+
+function again(args: string[]) {
+  // Compiled, the executable is this program; from source it is Bun, and the script comes first.
+  const own = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
+  return Bun.spawn([...own, ...args], { stdout: 'pipe', stderr: 'inherit' })
 }

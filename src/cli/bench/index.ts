@@ -2,9 +2,18 @@ import { apiBench } from './api'
 import type { Bench } from './bench'
 import { dnsBench } from './dns'
 import { heartbeatsBench } from './heartbeats'
+import { monitorsBench } from './monitors'
 import { seriesBench } from './series'
 import { storeBench } from './store'
 import { webhooksBench } from './webhooks'
 
 /** Every measurement, in the order of the help. */
-export const benches: readonly Bench[] = [apiBench, dnsBench, heartbeatsBench, seriesBench, storeBench, webhooksBench]
+export const benches: readonly Bench[] = [
+  apiBench,
+  dnsBench,
+  heartbeatsBench,
+  monitorsBench,
+  seriesBench,
+  storeBench,
+  webhooksBench,
+]
