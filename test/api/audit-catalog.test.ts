@@ -58,6 +58,12 @@ test('what entries show as changed meets the schema of their action, and they ca
   await call('POST', `/v1/webhook-deliveries/${delivery.id}/resend`)
   await settle()
   await call('DELETE', `/v1/webhook-endpoints/${endpoint.id}`)
+  const auth = { type: 'bearer', token: 'changeme-9f2c41' }
+  const monitor = await call('POST', '/v1/monitors', { target: 'https://shop.example.com/', key: 'shop', options: { auth } })
+  await call('PATCH', `/v1/monitors/${monitor.id}`, { degraded_if: ['[TTFB] > 1s'], options: { auth: { token: 'another' } } })
+  for (const what of ['pause', 'reset', 'resume', 'clone']) await call('POST', `/v1/monitors/${monitor.id}/${what}`, {})
+  await call('POST', '/v1/monitoring/import?prune=true', { monitors: [{ key: 'shop', target: 'https://shop.example.com/' }] })
+  await call('DELETE', `/v1/monitors/${monitor.id}`)
   const token = await call('POST', '/v1/tokens', { name: 'one', mode: 'read_only' })
   await call('PATCH', `/v1/tokens/${token.id}`, { name: 'two' })
   await call('POST', `/v1/tokens/${token.id}/rotate`, { grace_seconds: 0 })

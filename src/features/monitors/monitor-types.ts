@@ -56,10 +56,13 @@ const group: MonitorType = {
 
 /** What a monitor of this type takes. @throws Problem 422 at `#/type` for one that this version does not check */
 export function monitorTypeOf(name: MonitorTypeName): MonitorType {
-  const type = name === 'group' ? group : checkTypeOf(name)
+  const type = findMonitorType(name)
   if (type) return type
   throw invalid([{ pointer: '#/type', code: 'enum', detail: `is none that this version checks: ${typeNames().join(', ')}.` }])
 }
+
+/** The same, undefined for one that this version does not check. */
+export const findMonitorType = (name: MonitorTypeName): MonitorType | undefined => (name === 'group' ? group : checkTypeOf(name))
 
 const typeNames = (): string[] => [...checkTypes, group].map(one => one.name)
 

@@ -1,4 +1,5 @@
 import { area, route } from '../../access/route'
+import { mediaTypeOf } from '../../access/request-body'
 import { exportExamples, exportMonitoring } from './exchange/export'
 import { importMonitoring } from './exchange/import'
 import { ExportQuery, ImportQuery, MonitoringDocument, MonitoringImported, mostImported } from './exchange/shapes'
@@ -45,10 +46,10 @@ export const monitoringRoutes = area('monitoring', 'Monitors', [
     takes: {
       types: { 'application/yaml': exportExamples['application/yaml']!, 'application/json': MonitoringDocument },
       mostBytes: mostImported,
-      description: 'The document as YAML 1.2 or JSON, in UTF-8, up to 4 MiB and 10,000 monitors.',
+      description: 'The document as YAML 1.2 or JSON, in UTF-8, up to 8 MiB and 20,000 monitors.',
     },
     answer: MonitoringImported,
     problems: ['validation_failed', 'plan_limit_reached', 'already_exists'],
-    run: (ctx, { bytes, query }) => importMonitoring(ctx, bytes, query),
+    run: (ctx, { bytes, query, request }) => importMonitoring(ctx, { bytes, mediaType: mediaTypeOf(request) }, query),
   }),
 ])

@@ -2,10 +2,10 @@ import { asc, eq } from 'drizzle-orm'
 import { stringify } from 'yaml'
 import { Streamed } from '../../../access/streamed'
 import type { Ctx } from '../../../core/ctx'
-import { filledIn } from '../../../core/sealed-settings'
+import { filledIn, type Settings } from '../../../core/sealed-settings'
 import { piecesInTurns } from '../../../core/turns'
 import { channelNames, stillThere } from '../../notifications/known-channels'
-import type { GroupOptions } from '../monitor-types'
+import { findMonitorType, type GroupOptions } from '../monitor-types'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { documentExample } from './shapes'
@@ -44,7 +44,10 @@ function itemOf(
 ): Record<string, unknown> {
   const named = (ids: readonly string[]) => ids.flatMap(id => keys.get(id) ?? [])
   const options = filledIn(
-    row.type === 'group' ? { ...row.options, members: named((row.options as GroupOptions).members) } : row.options,
+    withoutGranted(
+      row.type === 'group' ? { ...row.options, members: named((row.options as GroupOptions).members) } : row.options,
+      row.type,
+    ),
     Object.fromEntries(row.secretNames.map(path => [path, `\${secret:${keyOf(row)}/${path}}`])),
   )
   const item: Record<string, unknown> = {
@@ -75,6 +78,12 @@ function itemOf(
   ]
   for (const [member, value, fresh] of others) if (!Bun.deepEquals(value, fresh)) item[member] = value
   return item
+}
+
+/** Options but for those that the type takes for granted. */
+function withoutGranted(options: Settings, type: MonitorRow['type']): Settings {
+  const members = findMonitorType(type)?.options.properties ?? {}
+  return Object.fromEntries(Object.entries(options).filter(([name, value]) => !Bun.deepEquals(value, members[name]?.default)))
 }
 
 function* yamlSteps(items: Iterable<Record<string, unknown>>): Generator<string> {

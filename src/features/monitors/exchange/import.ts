@@ -30,10 +30,10 @@ const mostProblems = 20
  */
 export async function importMonitoring(
   ctx: Ctx,
-  bytes: Uint8Array,
+  sent: { bytes: Uint8Array; mediaType: string },
   { dry_run = false, prune = false }: { dry_run?: boolean; prune?: boolean },
 ): Promise<MonitoringImported> {
-  const { value, located } = readDocument(bytes)
+  const { value, located } = readDocument(sent.bytes, sent.mediaType)
   try {
     return await change(ctx, 'monitor.import', async tx => {
       const done = await applied(tx, ctx, value, prune)

@@ -4,8 +4,8 @@ import { Nullable, Shape, Words } from '../../../core/shapes'
 import { mostNamedChannels } from '../../notifications/known-channels'
 import { MonitorInput } from '../shapes'
 
-export const mostImported = 4 * 1024 * 1024
-const mostMonitors = 10_000
+export const mostImported = 8 * 1024 * 1024
+const mostMonitors = 20_000
 
 export const documentExample = {
   version: 1,
