@@ -211,6 +211,7 @@ CREATE TABLE "notifications" (
 --> statement-breakpoint
 ALTER TABLE "heartbeats" ADD COLUMN "severity" text collate "C" DEFAULT 'critical' NOT NULL;--> statement-breakpoint
 ALTER TABLE "heartbeats" ADD COLUMN "channel_ids" text;--> statement-breakpoint
+ALTER TABLE "heartbeats" ADD COLUMN "held_until" bigint;--> statement-breakpoint
 ALTER TABLE "incident_subjects" ADD CONSTRAINT "incident_subjects_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incident_updates" ADD CONSTRAINT "incident_updates_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "incidents" ADD CONSTRAINT "incidents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -249,4 +250,5 @@ CREATE INDEX "notifications_workspace" ON "notifications" USING btree ("workspac
 CREATE INDEX "notifications_channel" ON "notifications" USING btree ("channel_id","id");--> statement-breakpoint
 CREATE INDEX "notifications_due" ON "notifications" USING btree ("channel_id","status","due_at");--> statement-breakpoint
 CREATE INDEX "notifications_thread" ON "notifications" USING btree ("channel_id","thread","id");--> statement-breakpoint
-CREATE INDEX "notifications_finished" ON "notifications" USING btree ("finished_at");
+CREATE INDEX "notifications_finished" ON "notifications" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "heartbeats_held" ON "heartbeats" USING btree ("held_until");

@@ -249,4 +249,6 @@ CREATE INDEX `notifications_due` ON `notifications` (`channel_id`,`status`,`due_
 CREATE INDEX `notifications_thread` ON `notifications` (`channel_id`,`thread`,`id`);--> statement-breakpoint
 CREATE INDEX `notifications_finished` ON `notifications` (`finished_at`);--> statement-breakpoint
 ALTER TABLE `heartbeats` ADD `severity` text DEFAULT 'critical' NOT NULL;--> statement-breakpoint
-ALTER TABLE `heartbeats` ADD `channel_ids` text;
+ALTER TABLE `heartbeats` ADD `channel_ids` text;--> statement-breakpoint
+ALTER TABLE `heartbeats` ADD `held_until` integer;--> statement-breakpoint
+CREATE INDEX `heartbeats_held` ON `heartbeats` (`held_until`);

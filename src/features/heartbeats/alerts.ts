@@ -20,6 +20,7 @@ export interface Failure {
 /**
  * What a change of status tells the world, as a step: an audit entry always; an event and an incident where somebody must know.
  * @param before the row as it was, which holds when the ping was expected and since when it was down
+ * @param more.heldUntil when the alert is raised instead of now (ms UTC): held.ts
  */
 export async function tell(
   tx: Tx,
@@ -28,7 +29,7 @@ export async function tell(
   state: HeartbeatState,
   flip: Flip,
   by: { actor: AuditActor; context: AuditContext },
-  failure: Failure | null = null,
+  { failure = null, heldUntil = null }: { failure?: Failure | null; heldUntil?: number | null } = {},
 ): Promise<Drafts> {
   const audit: AuditDraft = {
     workspaceId: before.workspaceId,
@@ -37,21 +38,28 @@ export async function tell(
     targets: [{ type: 'heartbeat', id: before.id, name: before.name }],
     before: { status: flip.from },
     after: { status: flip.to },
-    reason: reasonOf(before, flip),
+    reason: heldUntil === null ? reasonOf(before, flip) : `${reasonOf(before, flip)} Nobody is told: there is maintenance.`,
   }
   const told = { ...noDrafts(), audits: [audit] }
-  if (flip.to === 'down') return joined(told, await alarm(tx, hub, before, state, flip, failure))
-  if (flip.from === 'down' && flip.to === 'up') return joined(told, await recovery(tx, hub, before, state, flip))
+  if (flip.to === 'down' && heldUntil === null)
+    return joined(told, await raise(tx, hub, before, state, flip, { confirmedAt: flip.at, failure }))
+  // Who was not told that it is down need not be told that it is up.
+  if (flip.from === 'down' && flip.to === 'up' && before.heldUntil === null)
+    return joined(told, await recovery(tx, hub, before, state, flip))
   return told
 }
 
-async function alarm(
+/**
+ * Raises the alert of a heartbeat that is down: its incident and its event, as a step.
+ * @param by.confirmedAt when it is told (ms UTC)
+ */
+export async function raise(
   tx: Tx,
   hub: Hub,
   before: HeartbeatRow,
   state: HeartbeatState,
   flip: Flip,
-  failure: Failure | null,
+  { confirmedAt, failure = null }: { confirmedAt: number; failure?: Failure | null },
 ): Promise<Drafts> {
   const fact = heartbeatFact(before, { lastPingAt: state.lastPingAt, expectedAt: before.expectedAt, downAt: flip.at })
   const opened = await openIncident(tx, hub, {
@@ -60,7 +68,7 @@ async function alarm(
     kind: 'heartbeat.missed',
     severity: before.severity,
     startedAt: flip.at,
-    confirmedAt: flip.at,
+    confirmedAt,
     cause: reasonOf(before, flip),
     locations: [],
     evidence: evidenceOf(fact, failure),
@@ -68,7 +76,7 @@ async function alarm(
     link: null,
   })
   const data: EventData<'monitor.alert'> = { kind: 'heartbeat.missed', status: 'down', ...dataOf(fact, flip, opened.incident) }
-  return joined(opened, { ...noDrafts(), events: [{ ...aboutOf(before, flip), kind: 'monitor.alert', data }] })
+  return joined(opened, { ...noDrafts(), events: [{ ...aboutOf(before, confirmedAt), kind: 'monitor.alert', data }] })
 }
 
 async function recovery(tx: Tx, hub: Hub, before: HeartbeatRow, state: HeartbeatState, flip: Flip): Promise<Drafts> {
@@ -80,13 +88,13 @@ async function recovery(tx: Tx, hub: Hub, before: HeartbeatRow, state: Heartbeat
     ...dataOf(fact, flip, resolved.incident),
     downtime_seconds: Math.max(0, Math.round((flip.at - before.statusSince) / 1000)),
   }
-  return joined(resolved, { ...noDrafts(), events: [{ ...aboutOf(before, flip), kind: 'monitor.recovered', data }] })
+  return joined(resolved, { ...noDrafts(), events: [{ ...aboutOf(before, flip.at), kind: 'monitor.recovered', data }] })
 }
 
-const aboutOf = (row: HeartbeatRow, flip: Flip) => ({
+const aboutOf = (row: HeartbeatRow, occurredAt: number) => ({
   workspaceId: row.workspaceId,
   resource: { type: 'heartbeat', id: row.id },
-  occurredAt: flip.at,
+  occurredAt,
 })
 
 const dataOf = (fact: HeartbeatFact, flip: Flip, incident: IncidentRow | null) => ({

@@ -122,6 +122,7 @@ export async function insertHeartbeat(
       uuidSealed: await hub.keys.seal(tx, uuidPlace({ id, workspaceId }), uuid),
       ...createState(now, first).state,
       statusSince: now,
+      heldUntil: null,
       pingCount: 0,
       version: 1,
       createdAt: now,

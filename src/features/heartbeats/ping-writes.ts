@@ -42,7 +42,7 @@ export async function writeStates(tx: Tx, rows: HeartbeatRow[]): Promise<void> {
         // PostgreSQL takes untyped parameters of a VALUES list for text.
         return sql`cast(${sql.placeholder(`${name}${place}`)} as ${sql.raw(type)})`
       }
-      return sql`(${at('id', 'text', row.id)}, ${at('status', 'text', row.status)}, ${at('last', 'bigint', row.lastPingAt)}, ${at('duration', 'bigint', row.lastDurationMs)}, ${at('runs', 'text', JSON.stringify(row.openRuns))}, ${at('expected', 'bigint', row.expectedAt)}, ${at('down', 'bigint', row.downAt)}, ${at('count', 'bigint', row.pingCount)}, ${at('since', 'bigint', row.statusSince)})`
+      return sql`(${at('id', 'text', row.id)}, ${at('status', 'text', row.status)}, ${at('last', 'bigint', row.lastPingAt)}, ${at('duration', 'bigint', row.lastDurationMs)}, ${at('runs', 'text', JSON.stringify(row.openRuns))}, ${at('expected', 'bigint', row.expectedAt)}, ${at('down', 'bigint', row.downAt)}, ${at('count', 'bigint', row.pingCount)}, ${at('since', 'bigint', row.statusSince)}, ${at('held', 'bigint', row.heldUntil)})`
     })
     // Both engines name the columns of a VALUES list column1, column2, …
     await prepared(tx, `write-states|${chunk.length}`, () =>
@@ -57,6 +57,7 @@ export async function writeStates(tx: Tx, rows: HeartbeatRow[]): Promise<void> {
           downAt: sql`written.column7`,
           pingCount: sql`written.column8`,
           statusSince: sql`written.column9`,
+          heldUntil: sql`written.column10`,
         })
         .from(sql`(values ${sql.join(tuples, sql`, `)}) as written` as never)
         .where(eq(heartbeats.id, sql`written.column1`)),

@@ -9,6 +9,7 @@ import { tally } from '../../core/tally'
 import { joined, type Drafts } from '../incidents/outage'
 import { dueChanged } from './alarm'
 import { tell } from './alerts'
+import { heldUntil } from './held'
 import { readHeartbeats, writePings, writeStates } from './ping-writes'
 import { columnsAfter, flipRow } from './rows'
 import { applyPing, type PingKind } from './state'
@@ -122,7 +123,8 @@ async function takeBatch(tx: Tx, hub: Hub, arrivals: Arrival[]) {
     const outcome = applyPing(row, row.schedule, { kind, at: arrival.at, rid: arrival.rid, exitStatus: arrival.exitStatus }, row)
     const { state, flip, durationMs } = outcome
     const n = row.pingCount + 1
-    now.set(arrival.uuidHash, { ...row, ...columnsAfter(row, outcome), pingCount: n })
+    const held = flip?.to === 'down' ? heldUntil(hub, row, flip.at) : null
+    now.set(arrival.uuidHash, { ...row, ...columnsAfter(row, outcome, held), pingCount: n })
     kept.push({
       heartbeatId: row.id,
       n,
@@ -139,7 +141,7 @@ async function takeBatch(tx: Tx, hub: Hub, arrivals: Arrival[]) {
     taken.push({ heartbeatId: row.id, n, kind })
     if (flip?.from) {
       flipped.push(flipRow(row.id, flip))
-      told.push(await tell(tx, hub, row, state, flip, ingestBy(row, arrival), arrival))
+      told.push(await tell(tx, hub, row, state, flip, ingestBy(row, arrival), { failure: arrival, heldUntil: held }))
     }
   }
   await writeStates(
@@ -149,7 +151,7 @@ async function takeBatch(tx: Tx, hub: Hub, arrivals: Arrival[]) {
   await writePings(tx, kept)
   if (flipped.length > 0) await tx.insert(flips).values(flipped)
   await pruneOld(tx, before, now)
-  const dues = [...now.values()].flatMap(row => row.downAt ?? [])
+  const dues = [...now.values()].flatMap(row => row.downAt ?? row.heldUntil ?? [])
   return { result: { taken, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...told) }
 }
 

@@ -30,6 +30,8 @@ export const heartbeats = table(
     uuidSealed: text('uuid_sealed').notNull(),
     // `grace` is not stored: it is `up` past expected_at.
     status: text('status', { enum: ['new', 'up', 'down', 'paused'] }).notNull(),
+    // Its alert waits until then for a maintenance window to be over; null for what is well, or was told.
+    heldUntil: time('held_until'),
     // When the status last changed: of one that is down, since when.
     statusSince: time('status_since').notNull(),
     lastPingAt: time('last_ping_at'),
@@ -48,6 +50,7 @@ export const heartbeats = table(
     index('heartbeats_name').on(t.workspaceId, t.name, t.id),
     // The queue of due times: the alarm of every hub is set to its head.
     index('heartbeats_down').on(t.downAt),
+    index('heartbeats_held').on(t.heldUntil),
     uniqueIndex('heartbeats_uuid').on(t.uuidHash),
   ],
 )
