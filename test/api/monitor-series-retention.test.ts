@@ -37,7 +37,7 @@ test('results are kept as long as the plan of their workspace says, by days', as
   expect((await daysOf(hub, mine.number)).map(day => today - day)).toEqual([30, 29, 8, 7, 6, 0])
 })
 
-test('beats as they came go two hours after theirs, once they are sealed and the hub has settled', async () => {
+test('beats as they came go once they are sealed and the hub has settled', async () => {
   const { hub, clock } = await world()
   const recorder = recorderOf(hub)
   recorder.take(taken(1, clock.now()))

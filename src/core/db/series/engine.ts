@@ -20,8 +20,8 @@ export interface Engine {
   octets: string
   /** Said behind the columns of a table that is kept in the order of its primary key. */
   keyed: string
-  /** Whether beats are found by monitor; else a table of them is read as it was written. */
-  findsBeats: boolean
+  /** Whether several hubs write to it. Then beats are found by monitor; else a table of them is only read as it was written. */
+  isShared: boolean
   /** Names of the tables that begin with this. */
   tables(beginning: string): Promise<string[]>
   /** Says that a column is one of some numbers, from one value: their JSON. */

@@ -16,7 +16,7 @@ const connections = 3
 class PostgresEngine implements Engine {
   readonly octets = 'bytea'
   readonly keyed = ''
-  readonly findsBeats = true
+  readonly isShared = true
   private sql: Promise<SQL> | null = null
 
   constructor(private readonly url: string) {}

@@ -30,9 +30,9 @@ const beatColumns = [
 ].join(', ')
 
 /** Makes the table of an hour's beats. It is only added to, and dropped whole. */
-export async function createBeats({ findsBeats }: Engine, within: Statements, table: string): Promise<void> {
+export async function createBeats({ isShared }: Engine, within: Statements, table: string): Promise<void> {
   await within.run(`create table if not exists ${table}(${beatColumns})`)
-  if (findsBeats) await within.run(`create index if not exists ${table}_monitor on ${table}(monitor, at)`)
+  if (isShared) await within.run(`create index if not exists ${table}_monitor on ${table}(monitor, at)`)
 }
 
 /** Makes a table of chunks of one day. */

@@ -11,7 +11,7 @@ export const sqliteEngine = (place: SeriesPlace): Engine => new SqliteEngine(joi
 class SqliteEngine implements Engine {
   readonly octets = 'blob'
   readonly keyed = ' without rowid'
-  readonly findsBeats = false
+  readonly isShared = false
   private db: Database | null = null
   private opening: Promise<Database> | null = null
   private readonly prepared = new Map<string, Statement>()

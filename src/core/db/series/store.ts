@@ -70,9 +70,9 @@ export class SeriesStore {
     })
   }
 
-  /** Whether the beats of one monitor are found without reading those of all. */
-  get findsBeats(): boolean {
-    return this.engine.findsBeats
+  /** Whether several hubs write to it. Then the beats of one monitor are found without reading those of all. */
+  get isShared(): boolean {
+    return this.engine.isShared
   }
 
   /** Hours of which beats are there as they came. */
@@ -82,7 +82,7 @@ export class SeriesStore {
 
   /** The beats of an hour as they came, of all monitors or of some, a few thousand at a time. */
   async *beatsOf(hour: number, monitors: ReadonlySet<number> | null): AsyncGenerator<Beat[]> {
-    if (this.engine.findsBeats && monitors) yield* this.foundBeats(hour, monitors)
+    if (this.engine.isShared && monitors) yield* this.foundBeats(hour, monitors)
     else yield* this.walkedBeats(hour, monitors)
   }
 
@@ -315,7 +315,7 @@ export class SeriesStore {
   private async *walkedBeats(hour: number, monitors: ReadonlySet<number> | null): AsyncGenerator<Beat[]> {
     if (!(await this.beatHours()).includes(hour)) return
     const statements = await this.engine.statements()
-    if (this.engine.findsBeats) {
+    if (this.engine.isShared) {
       for (let after: [number, number, number] = [-1, 0, 0]; ;) {
         const rows = await statements.all<BeatRow>(
           `select * from ${beatTable(hour)} where (monitor, at, location) > (?, ?, ?) order by monitor, at, location limit ?`,

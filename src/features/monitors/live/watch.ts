@@ -246,7 +246,9 @@ export class MonitoringWatch {
     const change = await this.roster.take(shares)
     const taken = new Set(shares)
     const own = [...this.roster.all()].filter(one => taken.has(one.share))
-    await recorderOf(this.hub).adopt(own.map(one => one.number))
+    void recorderOf(this.hub)
+      .adopt(own.map(one => one.number))
+      .catch(error => this.hub.log.error({ err: error }, 'results of the open hour could not be read back'))
     // With the first ones the engine begins: those it may check when their turn comes, and need not all begin together.
     this.tell(change, own.length === this.roster.size)
     // What was being confirmed is gone on with at once.

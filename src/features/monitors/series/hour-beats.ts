@@ -18,7 +18,7 @@ export async function beatsOfHours(hub: Hub, monitor: number, from: number, unti
   const here = await recorder.beats(monitor, from, until)
   const elsewhere: Beat[] = []
   const now = hourOf(hub.clock.now())
-  if (hub.series.findsBeats && here.length === 0)
+  if (hub.series.isShared && here.length === 0)
     for (let hour = Math.max(from, now - beatHoursKept); hour < Math.min(until, now + 1); hour++)
       if (!chunks.some(chunk => chunk.hour === hour))
         for await (const some of hub.series.beatsOf(hour, new Set([monitor]))) elsewhere.push(...some)

@@ -24,6 +24,8 @@ export class Recorder {
   private writing: Taken[] = []
   private flushing: Promise<void> | null = null
   private failingSince: number | null = null
+  private readonly own = new Set<number>()
+  private adopting: Promise<void> = Promise.resolve()
 
   constructor(private readonly hub: Hub) {
     this.errors = new ErrorTexts(hub.series)
@@ -55,23 +57,20 @@ export class Recorder {
   }
 
   /**
-   * Takes over monitors, by their numbers: their open hours are read back from what was written, by whichever hub. To be called when
-   * this hub begins to run them.
+   * Takes over monitors, by their numbers: their open hours are read back from what was written, by whichever hub. Results may be taken
+   * meanwhile; what was read of a monitor that was let go again is let go too.
+   * @returns when all of it was read; nothing else has to wait for that
    */
-  async adopt(monitors: Iterable<number>): Promise<void> {
+  adopt(monitors: Iterable<number>): Promise<void> {
     const own = new Set(monitors)
-    if (own.size === 0) return
-    for (const hour of await this.hub.series.beatHours()) {
-      for await (const beats of this.hub.series.beatsOf(hour, own)) {
-        for (const beat of beats) this.openHours.add(beat)
-        await othersTurn()
-      }
-    }
+    for (const monitor of own) this.own.add(monitor)
+    return (this.adopting = this.adopting.catch(() => undefined).then(() => this.readBack(own)))
   }
 
   /** Lets go of monitors that another hub runs by now, or that are no more. */
   async release(monitors: Iterable<number>): Promise<void> {
     const gone = new Set(monitors)
+    for (const monitor of gone) this.own.delete(monitor)
     await this.flush()
     for (const monitor of gone) this.openHours.removeAll(monitor)
     this.waiting = this.waiting.filter(beat => !gone.has(beat.monitor))
@@ -90,6 +89,16 @@ export class Recorder {
   async named(beats: readonly Beat[]): Promise<Taken[]> {
     const errorOf = await this.errors.find(beats.map(beat => beat.error))
     return beats.map(beat => ({ ...beat, error: errorOf(beat.error) }))
+  }
+
+  private async readBack(monitors: ReadonlySet<number>): Promise<void> {
+    if (monitors.size === 0) return
+    for (const hour of await this.hub.series.beatHours()) {
+      for await (const beats of this.hub.series.beatsOf(hour, monitors)) {
+        for (const beat of beats) if (this.own.has(beat.monitor)) this.openHours.add(beat)
+        await othersTurn()
+      }
+    }
   }
 
   private async writeAll(): Promise<void> {

@@ -6,7 +6,10 @@ import { othersTurn } from '../../../core/turns'
 import { monitors } from '../tables'
 import { recorderOf } from './recorder'
 
-/** How long results are kept as they came, for a hub that takes over (hours after theirs). */
+/**
+ * How long results are kept as they came where several hubs write them (hours after theirs): one that dies leaves its own to another.
+ * A hub alone needs them until it has packed them.
+ */
 export const beatHoursKept = 2
 /** How long the parts of single checks are kept (days before today). */
 export const phaseDaysKept = 1
@@ -25,7 +28,7 @@ export async function pruneSeries(hub: Hub): Promise<void> {
   const recorder = recorderOf(hub)
   const unsealed = recorder.openHours.oldest() ?? hour
   if (hub.clock.now() - recorder.startedAt >= settledMs)
-    await hub.series.dropBefore({ beats: Math.min(hour - beatHoursKept, unsealed) })
+    await hub.series.dropBefore({ beats: Math.min(hour - (hub.series.isShared ? beatHoursKept : 0), unsealed) })
 
   const longest = await longestByPlan(hub, 'monitor_results_days')
   await hub.series.dropBefore({ phases: today - phaseDaysKept, chunks: longest === null ? null : today - longest })
