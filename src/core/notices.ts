@@ -15,6 +15,8 @@ export const noticeKinds = {
   'plan.limit_near': { title: 'A limit of the plan is nearly reached', severity: 'info' },
   'plan.limit_reached': { title: 'A limit of the plan is reached', severity: 'warning' },
   'plan.over_limit': { title: 'More is in use than the plan allows', severity: 'critical' },
+  'action.failed': { title: 'An action failed', severity: 'warning' },
+  'job.failed': { title: 'A job was set aside', severity: 'critical' },
   'dns_zone.drifted': { title: 'A DNS zone was changed at its provider', severity: 'warning' },
   'dns_zone.edit_war': { title: 'A DNS zone is changed again and again at its provider', severity: 'critical' },
   'dns_zone.blocked': { title: 'Changes of a DNS zone are held back', severity: 'warning' },

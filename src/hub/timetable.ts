@@ -33,6 +33,7 @@ import { pruneNotifications } from '../features/notifications/retention'
 import { watchEndpoints } from '../features/webhooks/failing'
 import type { Listening } from './listen'
 import { pruneDeliveries } from '../features/webhooks/retention'
+import { tellFailedJobs } from './failed-jobs'
 import { renewMasterKey } from './keys/renew'
 import { renewPresence } from './presence'
 
@@ -61,6 +62,7 @@ export function startTimetable(hub: Hub, worker: Worker, listening: Listening): 
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
     { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
     { name: 'watch-endpoints', pattern: '25 * * * * *', run: () => watchEndpoints(hub) },
+    { name: 'tell-failed-jobs', pattern: '35 * * * * *', run: () => tellFailedJobs(hub) },
     { name: 'watch-excesses', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },

@@ -200,6 +200,10 @@ test('what fails for a passing reason is tried again for a while, and a problem 
     await worker.idle()
   }
   expect((await show(hopeless.id)).error).toMatchObject({ code: 'internal_error', status: 500, type: '/problems/internal_error' })
+  const { body } = await here.acme.call('GET', '/v1/notices?kind=action.failed')
+  expect(body.data.map((one: any) => [one.severity, one.count, one.details.action_id, one.details.code])).toEqual([
+    ['warning', 1, hopeless.id, 'internal_error'],
+  ])
   const dry = await start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
   await worker.idle()
   expect(await show(dry.id)).toMatchObject({

@@ -4,6 +4,8 @@ import { createTokenAsOperator } from '../../src/access/tokens'
 import { record } from '../../src/core/change'
 import type { NoticeDraft } from '../../src/core/notices'
 import { mostNotices, pruneNotices } from '../../src/features/notices/retention'
+import { jobs } from '../../src/core/db/tables'
+import { tellFailedJobs } from '../../src/hub/failed-jobs'
 import { callerWith, world, type Caller, type World } from '../support/world'
 
 const hour = 3_600_000
@@ -352,5 +354,34 @@ describe('a limit of the plan', () => {
       ['plan.limit_reached', 'heartbeats', 1],
       ['plan.limit_reached', 'webhook_endpoints', 1],
     ])
+  })
+})
+
+describe('a job that was set aside', () => {
+  test('is told of to the operator, once', async () => {
+    const w = await world()
+    const now = w.clock.now()
+    const job = {
+      lane: '',
+      state: 'failed' as const,
+      priority: 100,
+      runAt: now,
+      attempts: 3,
+      lostRuns: 25,
+      payload: {},
+      createdAt: now,
+    }
+    await record(w.hub, async tx => {
+      await tx.insert(jobs).values([
+        { ...job, id: 'job_1', kind: 'dns.sync-zone', lastError: 'Taken 25 times in a row and never finished.', failedAt: now },
+        { ...job, id: 'job_2', kind: 'dns.sync-zone', lastError: 'Long ago.', failedAt: now - 2 * day },
+      ])
+      return { result: undefined }
+    })
+    await beat(() => tellFailedJobs(w.hub))
+    const all = await noticesOf(w.acme, '&kind=job.failed')
+    expect(all.map(one => [one.severity, one.count, one.details.job_id])).toEqual([['critical', 1, 'job_1']])
+    expect(all[0].text).toContain('dns.sync-zone')
+    expect(await noticesOf(w.rival, '&kind=job.failed')).toEqual([])
   })
 })

@@ -22,8 +22,9 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'pdns-server', present: () => Bun.which('pdns_server', path) !== null },
   { package: 'pdns-backend-sqlite3', present: () => existsSync('/usr/share/pdns-backend-sqlite3') },
   { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
+  { package: 'opensmtpd', present: () => Bun.which('smtpd', path) !== null },
+  { package: 'dovecot-submissiond', present: () => existsSync('/usr/lib/dovecot/submission-login') },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
-  { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
 ]

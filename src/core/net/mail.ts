@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { createTransport } from 'nodemailer'
 import { toldLine } from '../told-line'
 import type { MailServer } from './mail-server'
@@ -22,7 +23,7 @@ export interface Mail {
 export interface MailRoute {
   /** What is dialled: an address that was vetted, or the name itself of a server that the operator set. */
   address: string
-  /** Name by which this side introduces itself (RFC 5321 section 4.1.1.1). */
+  /** Name or address by which this side introduces itself (RFC 5321 section 4.1.1.1). */
   helloName: string
   /** Trusted instead of the built-in roots; PEM. */
   ca?: string
@@ -55,13 +56,14 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
     ...timeLimits,
     host: route.address,
     port: server.port,
-    name: route.helloName,
+    name: isIP(route.helloName) === 0 ? route.helloName : `[${isIP(route.helloName) === 6 ? 'IPv6:' : ''}${route.helloName}]`,
     secure: server.tls === 'implicit',
     requireTLS: server.tls === 'starttls',
     ignoreTLS: server.tls === 'none',
     ...(server.user !== null && { auth: { user: server.user, pass: server.password ?? '' } }),
     tls: {
-      servername: server.host,
+      // SNI has no IP addresses (RFC 6066 3); without a name the certificate is checked against the address dialled.
+      ...(isIP(server.host) === 0 && { servername: server.host }),
       rejectUnauthorized: server.tls !== 'offered',
       ...(route.ca !== undefined && { ca: route.ca }),
     },
@@ -91,25 +93,28 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
 
 /** What nodemailer throws, without the address that was dialled. */
 function failureOf(error: unknown): MailFailed {
-  const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }
-  const said = typeof response === 'string' && response !== '' ? response : null
-  if (responseCode !== undefined && said !== null) {
-    const failure = responseCode < 500 ? 'passing' : code === 'EAUTH' ? 'credentials' : 'refused'
-    return new MailFailed(failure, `The mail server answered ${said}`)
+  const { responseCode, response, code, message } = error as Partial<Record<'response' | 'code' | 'message', string>> & {
+    responseCode?: number
   }
-  return new MailFailed(
-    code === 'EAUTH' ? 'credentials' : 'passing',
-    sentences[code ?? ''] ?? 'The mail server could not be spoken to.',
-  )
+  // A server that offers no TLS where it is wanted answers 5xx too; what stands between may have taken it away.
+  if (code !== 'ETLS' && responseCode !== undefined && response) {
+    const failure = responseCode < 500 ? 'passing' : code === 'EAUTH' ? 'credentials' : 'refused'
+    return new MailFailed(failure, `The mail server answered ${response}`)
+  }
+  const told = sentences.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1]
+  return new MailFailed(code === 'EAUTH' ? 'credentials' : 'passing', told ?? 'The mail server could not be reached.')
 }
 
-const sentences: Record<string, string> = {
-  EAUTH: 'The mail server offers no way to log in that is known here.',
-  ETLS: 'The mail server does not offer TLS, or its certificate was not accepted.',
-  ETIMEDOUT: 'The mail server did not answer in time.',
-  ECONNECTION: 'The mail server could not be reached.',
-  ESOCKET: 'The mail server could not be reached, or its certificate was not accepted.',
-  ECONNREFUSED: 'The mail server refused the connection.',
-  EDNS: 'The name of the mail server could not be resolved.',
-  EPROTOCOL: 'The mail server speaks no SMTP that is understood here.',
-}
+const sentences: [pattern: RegExp, sentence: string][] = [
+  [/^EAUTH/, 'The mail server offers no way to log in that is known here.'],
+  [
+    /certificate|altname/i,
+    'The certificate of the mail server was not accepted: it is not for this name, not trusted, or out of date.',
+  ],
+  [/^ETLS.*STARTTLS/, 'The mail server does not offer STARTTLS.'],
+  [/SSL|TLS/, 'The TLS connection to the mail server could not be made; the port may not speak TLS from the start.'],
+  [/ECONNREFUSED/, 'The mail server refused the connection.'],
+  [/^ETIMEDOUT|timeout/i, 'The mail server did not answer in time.'],
+  [/^EDNS|ENOTFOUND/, 'The name of the mail server could not be resolved.'],
+  [/^EPROTOCOL/, 'The mail server speaks no SMTP that is understood here.'],
+]

@@ -2,6 +2,7 @@ import type { AuditAction } from '../../core/audit-actions'
 import { and, eq, inArray } from 'drizzle-orm'
 import type { AuditDraft } from '../../core/change'
 import { jobContext } from '../../core/change'
+import type { NoticeDraft } from '../../core/notices'
 import type { Tx } from '../../core/db/transaction'
 import { Problem, problemBody } from '../../core/problem'
 import type { ActionRow } from './action-view'
@@ -45,6 +46,16 @@ export const failureAudit = (row: ActionRow, action: AuditAction, problem: Probl
     { type: 'action', id: row.id, name: null },
   ],
   reason: problem.detail,
+})
+
+/** What people are told of it; one notice for what fails again and again. */
+export const failureNotice = (row: ActionRow, problem: Problem): NoticeDraft => ({
+  workspaceId: row.workspaceId,
+  kind: 'action.failed',
+  resource: { type: row.resourceType, id: row.resourceId, name: null },
+  text: `${row.type} of ${row.resourceId} ended with an error. ${problem.detail}`,
+  details: { action_id: row.id, type: row.type, code: problem.code },
+  matter: `${row.type} ${row.resourceId}`,
 })
 
 export const interrupted = (): Problem =>

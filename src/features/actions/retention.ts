@@ -2,7 +2,7 @@ import { and, eq, inArray, lt, notExists } from 'drizzle-orm'
 import { record } from '../../core/change'
 import { jobs } from '../../core/db/tables'
 import type { Hub } from '../../core/hub'
-import { endAction, interrupted } from './end'
+import { endAction, failureNotice, interrupted } from './end'
 import { actionTopic } from './kind'
 import { actions, openStates } from './tables'
 
@@ -43,6 +43,10 @@ async function endForsaken(hub: Hub): Promise<void> {
       .where(and(inArray(actions.status, [...openStates]), notExists(work)))
       .limit(mostAtOnce)
     for (const row of forsaken) await endAction(tx, row, { status: 'error', problem: interrupted() }, hub.clock.now())
-    return { result: undefined, wakes: forsaken.map(row => actionTopic(row.id)) }
+    return {
+      result: undefined,
+      notices: forsaken.map(row => failureNotice(row, interrupted())),
+      wakes: forsaken.map(row => actionTopic(row.id)),
+    }
   })
 }

@@ -7,7 +7,7 @@ import type { Finish, JobKind } from '../../core/jobs/job'
 import { inTurns } from '../../core/jobs/lanes'
 import { Problem } from '../../core/problem'
 import type { ActionRow } from './action-view'
-import { endAction, failureAudit, interrupted, type End } from './end'
+import { endAction, failureAudit, failureNotice, interrupted, type End } from './end'
 import { actionTopic, type ActionKind, type Piece, type Report, type Work } from './kind'
 import { advance } from './steps'
 import { actions, openStates } from './tables'
@@ -125,6 +125,7 @@ async function finish(tx: Tx, hub: Hub, kind: AnyKind, row: ActionRow, end: End)
   return {
     result: undefined,
     audits: ended && end.status === 'error' ? [failureAudit(row, kind.audit, end.problem)] : [],
+    notices: ended && end.status === 'error' ? [failureNotice(row, end.problem)] : [],
     wakes: [actionTopic(row.id)],
   }
 }
@@ -139,5 +140,6 @@ const joined = (piece: Recorded<unknown>, own: Outcome): Outcome => ({
   ...piece,
   result: own.result,
   audits: [...(piece.audits ?? []), ...(own.audits ?? [])],
+  notices: [...(piece.notices ?? []), ...(own.notices ?? [])],
   wakes: [...(piece.wakes ?? []), ...(own.wakes ?? [])],
 })

@@ -37,7 +37,7 @@ export async function sendOn(hub: Hub, channel: ChannelRow, { id, message, count
       ...(await surroundingsOf(hub, channel.workspaceId, { channel: channel.id })),
       mail: hub.config.smtpUrl,
       mailFrom: hub.config.mailFrom,
-      hostName: new URL(hub.baseUrl).hostname,
+      hostName: new URL(hub.baseUrl).hostname.replace(/^\[(.*)\]$/, '$1'),
     }
     const said = await kind.send(
       settings,

@@ -45,7 +45,7 @@ export interface ChannelSurroundings extends Surroundings {
   mail: MailServer | null
   /** Its sender. */
   mailFrom: string | null
-  /** Name of this installation's host, for ids of mails. */
+  /** Name or address of this installation's host, by which it introduces itself to mail servers. */
   hostName: string
 }
 

@@ -77,7 +77,7 @@ export const email: ChannelKind<EmailSettings> = {
   },
   async send(settings, { id, message, thread, first, count }, around) {
     const { server, route, from } = await routeOf(settings, around)
-    const idOf = (name: string) => `<${name}@${around.hostName.includes('.') ? around.hostName : 'bailiwick.invalid'}>`
+    const idOf = (name: string) => `<${name}@${/@([^>\s]+)>?$/.exec(from)![1]!}>`
     try {
       const { said, refused } = await sendMail(server, route, {
         from,
