@@ -34,15 +34,43 @@ export function regexOf(source: string): Regex {
 
 /** A glob: `*` for any characters, `?` for one, `[a-z]` and `[^a-z]` for one of a class, `\` before one that stands for itself. @throws RegexRefused */
 export function globOf(source: string): Regex {
+  if (source.length > longestRegex) throw new RegexRefused(`have at most ${longestRegex} characters`)
   const tokens = source.match(/\\[^]|\[\^?[^\]]+\]|[^]/gu) ?? []
-  const parts = tokens.map(token => {
+  const isClass = (token: string) => token.length > 2 && token.startsWith('[')
+  const literal = (token: string) => (token.length > 1 && token.startsWith('\\') ? token.slice(1) : token)
+  if (!tokens.some(token => token === '?' || isClass(token))) {
+    const parts = ['']
+    for (const token of tokens)
+      if (token === '*') parts.push('')
+      else parts[parts.length - 1] += literal(token)
+    const fits = (text: string) => hasInOrder(text, parts)
+    return { foundIn: fits, fits }
+  }
+  const expressions = tokens.map(token => {
     if (token === '*') return '.*'
     if (token === '?') return '.'
-    if (token.length > 2 && token.startsWith('[')) return token
-    return RE2JS.quote(token.length > 1 && token.startsWith('\\') ? token.slice(1) : token)
+    return isClass(token) ? token : RE2JS.quote(literal(token))
   })
-  const whole = regexOf(`(?s)${parts.join('')}`)
+  const whole = regexOf(`(?s)${expressions.join('')}`)
   return { foundIn: whole.fits, fits: whole.fits }
+}
+
+/**
+ * Whether a text is these parts in order, with any characters between them. It takes the first place for each part, which is right
+ * where nothing else is between them, and reads the text once.
+ */
+export function hasInOrder(text: string, [first = '', ...rest]: readonly string[]): boolean {
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
+  const end = text.length - last.length
+  let at = first.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0 || found + part.length > end) return false
+    at = found + part.length
+  }
+  return true
 }
 
 function compile(source: string): RE2JS {

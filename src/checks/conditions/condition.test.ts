@@ -194,6 +194,13 @@ describe('a condition', () => {
     expect(parseCondition('[CONNECTED] == x', ['CONNECTED']).sources).toEqual(['CONNECTED'])
   })
 
+  test('whose path would take for ever to parse is refused at once', () => {
+    const before = performance.now()
+    for (const part of ['count(', 'length(@.a,', '[?count(', '(', '[?@', "value('x'", '[?@.a=='])
+      expect(() => parseCondition(`[BODY][?${part.repeat(25)}] == 1`)).toThrow(ConditionRefused)
+    expect(performance.now() - before).toBeLessThan(5000)
+  })
+
   test('is read or refused, and judged, whatever it is', () => {
     const part = fc.constantFrom(
       '[BODY]',
@@ -202,6 +209,7 @@ describe('a condition', () => {
       '..',
       '[*]',
       '[?',
+      'count(',
       '@.a',
       ']',
       'len(',

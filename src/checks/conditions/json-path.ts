@@ -6,22 +6,30 @@ import { Several } from './several'
 /** What a path leads to: undefined for nothing, the value, or `Several` of a path that may lead to more than one. */
 export type JsonPath = (value: unknown) => unknown
 
+const longestPath = 200
+// Of calls in calls that do not end the parser tries all ways: each more takes it five times as long.
+const mostCalls = 3
+const mostFilters = 3
 const mostSelectors = 8
 // Parts of a path that do not bound what they visit, or how long that takes, by the size of the document.
 const refusedFunctions = ['match', 'search']
 
 /**
  * Reads a path of RFC 9535. Refused is what can take far longer than reading the document: more than one `..`, more than one list of
- * selectors or more than 8 in it, `match()` and `search()`, and within a filter anything but names and indexes.
+ * selectors or more than 8 in it, `match()` and `search()`, and within a filter anything but names and indexes; and, before it is
+ * parsed, what can take far longer to parse: more than 3 filters or parentheses.
  * @param text with the `$`
  * @param position for the refusal
  * @throws ConditionRefused
  */
 export function jsonPathOf(text: string, position: number): JsonPath {
-  const tree = treeOf(text, position)
   const refuse = (rule: string): never => {
     throw new ConditionRefused(rule, position)
   }
+  if (text.length > longestPath) refuse(`must have at most ${longestPath} characters in a path`)
+  if (text.split('(').length > mostCalls + 1 || text.split('[?').length > mostFilters + 1)
+    refuse(`must have at most ${mostFilters} filters and ${mostCalls} parentheses in a path`)
+  const tree = treeOf(text, position)
   if (tree.segments.filter(segment => segment.type === 'DescendantSegment').length > 1)
     refuse('must have .. at most once in a path')
   const lists = tree.segments.flatMap(({ node }) =>
