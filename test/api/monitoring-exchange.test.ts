@@ -112,7 +112,7 @@ test('another workspace imports the export of one, and the plan of each holds', 
   expect(counted(await sent(w.rival, text))).toEqual([3, 0, 0, 0])
   expect(await exported(w.rival)).toBe(text)
   await w.limit(w.rival.workspaceId, { monitors: 3 })
-  const over = await sent(w.rival, `${text}- {type: group, name: more}\n`)
+  const over = await sent(w.rival, text.replace('monitors:\n', 'monitors:\n- {type: group, name: more}\n'))
   expect([over.status, over.body.code]).toEqual([403, 'plan_limit_reached'])
 })
 
@@ -157,3 +157,41 @@ test('whatever there is, importing its export changes nothing', async () => {
     { numRuns: 25 },
   )
 }, 60_000)
+
+test('maintenance windows come with the document, by name, and stay where it says nothing of them', async () => {
+  const w = await world()
+  const text = `${shop}maintenance_windows:
+  - name: Upgrades
+    kind: rrule
+    timezone: Europe/Berlin
+    duration_seconds: 7200
+    starts_at_local: 2026-11-07T23:00:00
+    rrule: FREQ=WEEKLY;BYDAY=SA
+    exdates: [2026-12-26]
+    targets: {monitors: [shop], groups: [edge], tags: [prod]}
+`
+  const first = await sent(w.acme, text)
+  expect([first.status, first.body.errors, ...counted(first)]).toEqual([200, undefined, 4, 0, 0, 0])
+  const windows = async () => (await w.acme.call('GET', '/v1/maintenance-windows')).body.data
+  const [edge, , made] = await listed(w)
+  expect((await windows())[0].targets).toEqual({
+    all: false,
+    monitors: [made.id],
+    heartbeats: [],
+    groups: [edge.id],
+    tags: ['prod'],
+  })
+  await w.audited()
+  expect(counted(await sent(w.acme, await exported(w.acme), '?prune=true'))).toEqual([0, 0, 0, 4])
+  expect(counted(await sent(w.acme, shop, '?prune=true'))).toEqual([0, 0, 0, 3])
+  expect(await w.audited()).toEqual([])
+  const longer = await sent(w.acme, text.replace('7200', '3600').replace(', tags: [prod]}', '}'))
+  expect(longer.body.changes).toMatchObject([{ op: 'update', kind: 'maintenance_window', name: 'Upgrades' }])
+  expect(longer.body.changes[0].after.duration_seconds).toBe(3600)
+  expect(await w.audited()).toEqual(['monitor.import', 'maintenance.window.update'])
+  const wrong = await sent(w.acme, text.replace('monitors: [shop]', 'monitors: [none]').replace('Europe/Berlin', 'Mars/Base'))
+  expect(wrong.status).toBe(422)
+  expect(wrong.body.errors[0].detail).toContain('line')
+  expect(counted(await sent(w.acme, `${shop}maintenance_windows: []\n`, '?prune=true'))).toEqual([0, 0, 1, 3])
+  expect(await windows()).toEqual([])
+})

@@ -13,7 +13,7 @@ export const monitoringRoutes = area('monitoring', 'Monitors', [
     operationId: 'exportMonitoring',
     summary: 'Export what is watched',
     description:
-      'All monitors of the workspace as one document that the import takes: each is named by its key, or its id where it has none. ' +
+      'All monitors and maintenance windows of the workspace as one document that the import takes: each is named by its key, or its id where it has none. ' +
       'Secrets stand as `${secret:…}`.',
     query: ExportQuery,
     streams: exportExamples,
@@ -39,7 +39,7 @@ export const monitoringRoutes = area('monitoring', 'Monitors', [
     operationId: 'importMonitoring',
     summary: 'Import what is watched',
     description:
-      'Makes the monitors of the workspace what a document says, all of it or nothing. One that has the key, or else the name, of an ' +
+      'Makes the monitors and maintenance windows of the workspace what a document says, all of it or nothing. One that has the key, or else the name, of an ' +
       'entry is made what the entry says, members that it leaves out as in a new one; other entries are made. `prune` deletes what ' +
       'the document does not have. `depends_on` and `members` name monitors by key. What is wrong is told with line, column and member.',
     query: ImportQuery,

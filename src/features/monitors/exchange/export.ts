@@ -4,11 +4,13 @@ import { Streamed } from '../../../access/streamed'
 import type { Ctx } from '../../../core/ctx'
 import { filledIn, type Settings } from '../../../core/sealed-settings'
 import { piecesInTurns } from '../../../core/turns'
+import { everyWindow } from '../../maintenance/every'
 import { channelNames, stillThere } from '../../notifications/known-channels'
 import { findMonitorType, type GroupOptions } from '../monitor-types'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { documentExample } from './shapes'
+import { windowItem } from './windows'
 
 const types = { yaml: 'application/yaml', json: 'application/json' } as const
 
@@ -27,10 +29,12 @@ export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?:
     .orderBy(asc(monitors.id))
   const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
   const channels = await channelNames(ctx.hub.read, ctx.workspaceId)
-  const items = function* () {
-    for (const row of rows) yield itemOf(row, keys, channels)
-  }
-  const steps = format === 'yaml' ? yamlSteps(items()) : jsonSteps(items())
+  const windows = (await everyWindow(ctx.hub.read, ctx.workspaceId)).flatMap(row => windowItem(row, keys) ?? [])
+  const sections: Section[] = [
+    ['monitors', rows.values().map(row => itemOf(row, keys, channels))],
+    ['maintenance_windows', windows.values()],
+  ]
+  const steps = format === 'yaml' ? yamlSteps(sections) : jsonSteps(sections)
   return new Streamed(types[format], `monitoring.${format}`, piecesInTurns(steps))
 }
 
@@ -86,22 +90,31 @@ function withoutGranted(options: Settings, type: MonitorRow['type']): Settings {
   return Object.fromEntries(Object.entries(options).filter(([name, value]) => !Bun.deepEquals(value, members[name]?.default)))
 }
 
-function* yamlSteps(items: Iterable<Record<string, unknown>>): Generator<string> {
+/** A member of the document with its items. */
+type Section = [name: string, items: Iterable<object>]
+
+function* yamlSteps(sections: readonly Section[]): Generator<string> {
   yield 'version: 1\n'
-  let first = true
-  for (const item of items) {
-    yield `${first ? 'monitors:\n' : ''}${stringify([item], { lineWidth: 0 })}`
-    first = false
+  for (const [name, items] of sections) {
+    let first = true
+    for (const item of items) {
+      yield `${first ? `${name}:\n` : ''}${stringify([item], { lineWidth: 0 })}`
+      first = false
+    }
+    if (first) yield `${name}: []\n`
   }
-  if (first) yield 'monitors: []\n'
 }
 
-function* jsonSteps(items: Iterable<Record<string, unknown>>): Generator<string> {
-  yield '{"version":1,"monitors":['
-  let first = true
-  for (const item of items) {
-    yield `${first ? '' : ','}\n${JSON.stringify(item)}`
-    first = false
+function* jsonSteps(sections: readonly Section[]): Generator<string> {
+  yield '{"version":1'
+  for (const [name, items] of sections) {
+    yield `,"${name}":[`
+    let first = true
+    for (const item of items) {
+      yield `${first ? '' : ','}\n${JSON.stringify(item)}`
+      first = false
+    }
+    yield ']'
   }
-  yield '\n]}\n'
+  yield '}\n'
 }

@@ -1,12 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { takeTurns } from '../../../access/plans'
-import { changesBetween, target } from '../../../core/audit'
-import { auditDrafts, change, type AuditDraft, type Changed } from '../../../core/change'
+import { target } from '../../../core/audit'
+import { change, type Changed } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { locking } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { filledIn, type Settings } from '../../../core/sealed-settings'
+import { readCalendar } from '../../maintenance/calendar'
 import { channelNames } from '../../notifications/known-channels'
 import { defined } from '../definition'
 import { monitorTypeOf, type MonitorType } from '../monitor-types'
@@ -16,9 +17,11 @@ import type { MonitorInput } from '../shapes'
 import { monitors } from '../tables'
 import { understood } from '../understood'
 import type { MonitorRow } from '../view'
+import { Applying } from './applying'
 import { entriesOf, type Entries, type Entry } from './entries'
 import { readDocument } from './read-document'
 import type { MonitoringChange, MonitoringDocument, MonitoringImported } from './shapes'
+import { bringWindows } from './windows'
 
 const mostProblems = 20
 
@@ -35,21 +38,15 @@ export async function importMonitoring(
 ): Promise<MonitoringImported> {
   const { value, located } = readDocument(sent.bytes, sent.mediaType)
   try {
-    return await change(ctx, 'monitor.import', async tx => {
-      const done = await applied(tx, ctx, value, prune)
-      const result = imported(done, value.monitors.length, dry_run)
-      if (dry_run) throw new Undone(result)
-      return {
-        result,
-        target: target('workspace', { id: ctx.workspaceId }),
-        unchanged: done.changes.length === 0,
-        audits: done.audits,
-        events: done.parts.flatMap(one => one.events ?? []),
-        jobs: done.parts.flatMap(one => one.jobs ?? []),
-        notices: done.parts.flatMap(one => one.notices ?? []),
-        wakes: done.parts.flatMap(one => one.wakes ?? []),
-      }
+    const result = await change(ctx, 'monitor.import', async tx => {
+      const applying = new Applying(tx, ctx)
+      await apply(applying, value, prune)
+      const imported = toldOf(applying, value, dry_run)
+      if (dry_run) throw new Undone(imported)
+      return { result: imported, target: target('workspace', { id: ctx.workspaceId }), ...applying.drafts }
     })
+    if (result.changes.some(one => one.kind === 'maintenance_window')) await readCalendar(ctx.hub)
+    return result
   } catch (error) {
     if (error instanceof Undone) return error.result
     if (error instanceof Problem && error.extras.errors) throw invalid(error.extras.errors.map(located))
@@ -64,33 +61,14 @@ class Undone extends Error {
   }
 }
 
-interface Applied {
-  changes: MonitoringChange[]
-  audits: AuditDraft[]
-  parts: Changed<unknown>[]
-}
-
-async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: boolean): Promise<Applied> {
+async function apply(applying: Applying, document: MonitoringDocument, prune: boolean): Promise<void> {
+  const { tx, ctx } = applying
   await takeTurns(tx, 'monitors', ctx.workspaceId)
   const rows = await locking(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
   const entries = entriesOf(document.monitors, rows)
   const channels = new Map([...(await channelNames(tx, ctx.workspaceId))].map(([id, name]) => [name, id]))
-  const done: Applied = { changes: [], audits: [], parts: [] }
-  const take = (op: MonitoringChange['op'], row: Pick<MonitorRow, 'id' | 'key' | 'name'>, part: Changed<unknown>) => {
-    if (part.unchanged) return
-    const differing = changesBetween(part.before ?? {}, part.after ?? {}, ctx.hub.keys.tag)
-    done.changes.push({
-      op,
-      kind: 'monitor',
-      id: row.id,
-      key: row.key,
-      name: row.name,
-      before: (op === 'create' ? {} : (differing?.before ?? {})) as Record<string, unknown>,
-      after: (op === 'delete' ? {} : (differing?.after ?? {})) as Record<string, unknown>,
-    })
-    done.audits.push(...auditDrafts(ctx, `monitor.${op}`, part))
-    done.parts.push(part)
-  }
+  const take = (op: MonitoringChange['op'], { id, key, name }: Named, part: Changed<unknown>) =>
+    applying.take(op, { kind: 'monitor', id, key, name }, `monitor.${op}`, part)
   // First, so that what is made has their place under the plan.
   const kept = new Set(entries.list.flatMap(one => one.row?.id ?? []))
   const touched = new Set<string>()
@@ -118,8 +96,11 @@ async function applied(tx: Tx, ctx: Ctx, document: MonitoringDocument, prune: bo
     }
   }
   if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
-  return done
+  const windows = document.maintenance_windows
+  if (windows) await bringWindows(applying, windows, prune, name => entries.idOf(name))
 }
+
+type Named = Pick<MonitorRow, 'id' | 'key' | 'name'>
 
 /** What entries may name. */
 interface Around {
@@ -207,8 +188,9 @@ function withSecrets(
   return { options: filledIn(given, values), carried }
 }
 
-function imported({ changes }: Applied, named: number, dryRun: boolean): MonitoringImported {
+function toldOf({ changes }: Applying, document: MonitoringDocument, dryRun: boolean): MonitoringImported {
   const of = (op: MonitoringChange['op']) => changes.filter(one => one.op === op).length
+  const named = document.monitors.length + (document.maintenance_windows?.length ?? 0)
   return {
     dry_run: dryRun,
     created: of('create'),
