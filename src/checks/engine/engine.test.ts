@@ -310,6 +310,16 @@ describe('an engine that cannot see', () => {
     expect([...last.values()].every(one => one.status === 'up')).toBe(true)
   })
 
+  test('a check with less time than a lookup may take is no alarm either', async () => {
+    const { engine, clock, told } = engineOf(looking, clock => ({
+      names: namesOf(clock, () => new Promise(resolve => clock.after(2000, () => resolve({ kind: 'silent' })))),
+    }))
+    engine.take(configure([spec('mon_1', { target: 'www.a.test', settled: 'new', timeout_ms: 1000, confirm: 1 })]))
+    await clock.pass(5000)
+    const first = told.findIndex(one => one.kind === 'results')
+    expect(told.slice(0, first).findLast(one => one.kind === 'pulse')!.pulse.impaired).toMatch(/resolvers/)
+  })
+
   test('a name that does not exist is a finding, however many of one domain there are', async () => {
     let expired = false
     const { engine, clock, results, pulses } = engineOf(looking, clock => ({

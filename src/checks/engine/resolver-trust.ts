@@ -68,7 +68,8 @@ export class ResolverTrust {
 
   /** Finds out anew. Asked often, it asks others once a second. */
   examine(): Promise<void> {
-    if (this.clock.monotonic() - this.#examinedAt < holdsMs) return this.#examining ?? Promise.resolve()
+    if (this.#examining) return this.#examining
+    if (this.clock.monotonic() - this.#examinedAt < holdsMs) return Promise.resolve()
     this.#examinedAt = this.clock.monotonic()
     return (this.#examining = this.#examine().finally(() => (this.#examining = null)))
   }

@@ -34,6 +34,8 @@ const staleMs = 3_600_000
 const mostKept = 50_000
 // After one family has answered, the other has so long.
 const otherFamilyMs = 300
+// An answer that takes longer may never come: it is time to ask whether any does.
+const slowMs = 700
 
 /**
  * Looks names up for checks: as resolv.conf(5) and hosts(5) say, from memory while the TTL lasts, each name once however many ask.
@@ -79,6 +81,12 @@ export class CheckResolver {
     if (!this.trust.broken) this.helpless = false
   }
 
+  /** A lookup was given up, since its check has no more time: finds out whether the resolvers are to blame. */
+  async suspect(): Promise<void> {
+    await this.trust.examine()
+    if (this.trust.broken) this.helpless = true
+  }
+
   async #answers(name: string, [first, second]: Family[]): Promise<NameAnswer[]> {
     const one = this.#answer(name, first!)
     if (!second) return [await one]
@@ -114,7 +122,9 @@ export class CheckResolver {
 
   async #find(key: string, name: string, family: Family): Promise<NameAnswer> {
     if (isOfSystem(name)) return this.#systemAnswer(key, name, family)
+    const slow = this.ground.clock.after(slowMs, () => void this.trust.examine())
     const answer = await this.ground.ask(name, family)
+    slow.cancel()
     await this.trust.heard(name, family, answer)
     if (answer.kind === 'found' && answer.addresses.length > 0) return this.#keep(key, answer, answer.ttl * 1000)
     const kept = this.#kept.get(key)

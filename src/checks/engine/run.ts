@@ -12,7 +12,7 @@ const mostAtPort = 2
 const shortIntervalMs = 10_000
 const longestWaitMs = 5000
 // Below the resolver's own patience a dead server could never be told from a name that does not exist.
-const lookUpWithinMs = 8000
+const lookUpWithinMs = 12_000
 // After it has been told to end.
 const graceMs = 2000
 const marginMs = 500
@@ -27,7 +27,7 @@ export class Network {
 
   constructor(
     private readonly clock: EngineClock,
-    resolver: Pick<CheckResolver, 'addresses'>,
+    private readonly resolver: Pick<CheckResolver, 'addresses' | 'suspect'>,
   ) {
     this.#places = new Places(clock)
     const guard = (family?: 4 | 6) =>
@@ -55,10 +55,14 @@ export class Network {
       for (const one of leaves) one()
       leaves = []
     }
+    let looking = 0
+    let gaveUp: Promise<void> | null = null
     const end = (facts: Facts) => {
       timer.cancel()
       leave()
-      ended.resolve(facts)
+      // Whether it was the fault of the resolvers is known before anybody hears of it.
+      if (gaveUp) void gaveUp.then(() => ended.resolve(facts))
+      else ended.resolve(facts)
     }
     const timeOut = () => {
       // The loop stood still: answers that came meanwhile have not been read.
@@ -70,6 +74,7 @@ export class Network {
       }
       const waiting = spent(`It did not end within ${timeoutMs} ms.`, 'timeout', clock.monotonic() - begunAt - waited)
       timer = clock.after(graceMs, () => end(waiting))
+      if (looking > 0) gaveUp = this.resolver.suspect()
       controller.abort()
       aborted.reject(new EgressRefused('dns', 'The host name could not be looked up in time.'))
     }
@@ -100,7 +105,9 @@ export class Network {
       wallNow: () => clock.now(),
       vet: async (host, port, family) => {
         leave()
-        const vetted = await Promise.race([this.#egress[family ?? 'any'].vetHost(host, port, spec.policy), aborted.promise])
+        looking++
+        const vetting = this.#egress[family ?? 'any'].vetHost(host, port, spec.policy).finally(() => looking--)
+        const vetted = await Promise.race([vetting, aborted.promise])
         if (family && vetted.family !== family) throw new EgressRefused('dns', `The host has no IPv${family} address.`)
         await place(vetted.address, mostAtAddress)
         if (spec.interval_ms < shortIntervalMs) await place(`${vetted.host} ${port}`, mostAtPort)

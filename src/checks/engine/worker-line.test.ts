@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { spec } from '../../../test/support/engine'
 import { ManualClock } from '../../../test/support/manual-clock'
 import { openLog } from '../../core/log'
+import type { Resolver } from '../../core/net/resolvers'
 import type { CheckResult, CheckSpec } from '../check'
 import type { FromEngine, ToEngine } from '../messages'
 import { WorkerLine } from './worker-line'
@@ -14,10 +15,10 @@ afterEach(async () => {
 })
 
 /** A line to a thread that obeys; time on the hub's side is moved by hand. */
-function lineTo(file = entry) {
+function lineTo(resolvers: Resolver[] | null = null) {
   const clock = new ManualClock()
   const log: string[] = []
-  const line = new WorkerLine({ entry: file, clock, log: openLog('error', { write: text => log.push(text) }), resolvers: null })
+  const line = new WorkerLine({ entry, clock, log: openLog('error', { write: text => log.push(text) }), resolvers })
   const told: FromEngine[] = []
   line.onMessage(message => told.push(message))
   open.push(line)
@@ -113,3 +114,34 @@ test('after it was stopped nothing comes and nothing is started', async () => {
   await Bun.sleep(100)
   expect(told.length).toBe(before)
 })
+
+test('resolvers that say nothing make the location tell so before the first result, and until they answer', async () => {
+  let answers = false
+  const resolver = await Bun.udpSocket({
+    hostname: '127.0.0.1',
+    binaryType: 'uint8array',
+    socket: {
+      data(from, octets, port, address) {
+        if (!answers) return
+        // NXDOMAIN: the question as it came, with the bits of an answer.
+        const answer = Uint8Array.from(octets)
+        answer.set([0x81, 0x83], 2)
+        from.send(answer, port, address)
+      },
+    },
+  })
+  try {
+    const { line, told } = lineTo([{ address: '127.0.0.1', port: resolver.port }])
+    const impaired = () => told.findLast(one => one.kind === 'pulse')?.pulse.impaired
+    line.start()
+    line.send(configure([spec('mon_1', { target: 'www.test', settled: 'new', confirm: 1 })]))
+    await until(() => told.some(one => one.kind === 'results'))
+    expect(told.find(one => one.kind === 'results')?.results[0]).toMatchObject({ status: 'down', error: { kind: 'dns' } })
+    const result = told.findIndex(one => one.kind === 'results')
+    expect(told.slice(0, result).some(one => one.kind === 'pulse' && one.pulse.impaired !== null)).toBe(true)
+    answers = true
+    await until(() => impaired() === null)
+  } finally {
+    resolver.close()
+  }
+}, 30_000)

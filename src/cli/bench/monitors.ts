@@ -10,12 +10,13 @@ export const monitorsBench: Bench = {
   options: [
     { name: 'monitors', meaning: 'how many', default: 10_000 },
     { name: 'seconds', meaning: 'seconds that are measured of each run, once all monitors have had their turn', default: 60 },
+    { name: 'engine', meaning: '0 leaves out the runs of the engine alone', default: 1, least: 0 },
     { name: 'hub', meaning: '0 leaves out the runs of a whole hub', default: 1, least: 0 },
   ],
-  async run({ monitors, seconds, hub }) {
+  async run({ monitors, seconds, engine, hub }) {
     const figures: Figure[] = []
     for (const { name, interval, silent, whole } of runs) {
-      if (whole && hub === 0) continue
+      if ((whole ? hub : engine) === 0) continue
       const targets = await serveAgain(['bench', 'check-targets', ...(silent ? ['--silent'] : [])])
       const given = { port: targets.port, monitors: monitors!, interval, seconds: seconds! }
       try {
