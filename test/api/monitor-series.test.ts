@@ -256,3 +256,26 @@ test('changes of status are told newest first', async () => {
   ])
   expect((await acme.call('GET', `/v1/monitors/${id}/transitions?to=down`)).body.data.length).toBe(1)
 })
+
+test('the latency of a window is that of all checks in it, whatever days and hours it is made of', async () => {
+  const w = await world()
+  const { acme, clock } = w
+  const { id, number } = await monitorSince(w, 200 * dayMs)
+  // Five days of a check an hour: each day becomes a whole one in its turn, while the last hours are open.
+  for (let hour = 0; hour < 120; hour++) {
+    recorderOf(w.hub).take(taken(number, clock.now(), { ms: 100 + hour }))
+    await recorderOf(w.hub).flush()
+    clock.advance(hourMs)
+    if (hour % 6 === 0) await sealHours(w.hub)
+  }
+  const end = clock.now()
+  for (const hours of [1, 7, 24, 31, 50, 97, 120, 500]) {
+    const { body } = await acme.call('GET', `/v1/monitors/${id}/uptime?from=${iso(end - hours * hourMs)}`)
+    const seen = Array.from({ length: Math.min(hours, 120) }, (_, place) => 219 - place)
+    expect([hours, body.latency.n, body.latency.avg]).toEqual([
+      hours,
+      seen.length,
+      Math.round((seen.reduce((a, b) => a + b, 0) / seen.length) * 10) / 10,
+    ])
+  }
+})

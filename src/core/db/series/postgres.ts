@@ -85,7 +85,8 @@ class PostgresEngine implements Engine {
   }
 
   private async connect(): Promise<SQL> {
-    const sql = new SQL(this.url, { max: connections })
+    // Tables come and go by the hour: what the server keeps prepared for them would pile up.
+    const sql = new SQL(this.url, { max: connections, prepare: false })
     try {
       await sql.begin(async tx => {
         await tx`select pg_advisory_xact_lock(${lockKey})`

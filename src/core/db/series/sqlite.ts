@@ -103,7 +103,11 @@ class SqliteEngine implements Engine {
     let statement = this.prepared.get(text)
     if (!statement) {
       // Tables come and go by the hour, and their statements with them.
-      if (this.prepared.size >= 300) this.prepared.delete(this.prepared.keys().next().value!)
+      if (this.prepared.size >= mostPrepared) {
+        const [oldest, unused] = this.prepared.entries().next().value!
+        unused.finalize()
+        this.prepared.delete(oldest)
+      }
       this.prepared.set(text, (statement = this.db!.prepare(text)))
     }
     return statement
@@ -175,6 +179,8 @@ class SqliteEngine implements Engine {
     this.opening = null
   }
 }
+
+const mostPrepared = 300
 
 const pragmas = [
   'busy_timeout=5000',

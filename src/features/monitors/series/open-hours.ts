@@ -36,6 +36,12 @@ export class OpenHours {
     return oldest
   }
 
+  /** The oldest hour of a monitor that is here. */
+  oldestOf(monitor: number): number | null {
+    const hours = (this.writers.get(monitor) ?? []).map(one => one.key.hour)
+    return hours.length > 0 ? Math.min(...hours) : null
+  }
+
   remove(writer: ChunkWriter): void {
     const left = (this.writers.get(writer.key.monitor) ?? []).filter(one => one !== writer)
     if (left.length > 0) this.writers.set(writer.key.monitor, left)

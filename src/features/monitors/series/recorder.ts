@@ -85,6 +85,14 @@ export class Recorder {
     return [...(await this.named(open)), ...waiting]
   }
 
+  /** The first hour of which something of a monitor may be in memory alone. */
+  oldestHour(monitor: number): number {
+    const waiting = this.writing[0] ?? this.waiting[0]
+    const open = this.openHours.oldestOf(monitor)
+    const now = hourOf(this.hub.clock.now())
+    return Math.min(now, open ?? now, waiting ? hourOf(waiting.at) : now)
+  }
+
   /** Beats with their errors told. */
   async named(beats: readonly Beat[]): Promise<Taken[]> {
     const errorOf = await this.errors.find(beats.map(beat => beat.error))

@@ -1,11 +1,12 @@
-import { and, asc, desc, eq, gt, gte, lt, lte } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, lte, sql } from 'drizzle-orm'
+import { prepared } from '../../../core/db/prepared'
 import type { Hub } from '../../../core/hub'
 import { othersTurn } from '../../../core/turns'
 import { monitorGaps, monitorTransitions } from '../tables'
 import type { MonitorRow } from '../view'
 import { stretchesOf, type Stretch, type Timeline } from './uptime'
 
-const transitionsAtOnce = 2_000
+const transitionsAtOnce = 500
 
 /** What a monitor was shown as, from `from` up to `to` (ms UTC), but neither before it was made nor in what is to come. */
 export async function historyOf(hub: Hub, monitor: MonitorRow, from: number, to: number): Promise<Stretch[]> {
@@ -35,28 +36,35 @@ export async function historyOf(hub: Hub, monitor: MonitorRow, from: number, to:
 /** Changes after `begin` and before `end`, and what it was before the first of them; a monitor that flaps has many. */
 async function transitionsBetween(hub: Hub, { id }: MonitorRow, begin: number, end: number) {
   const transitions: { at: number; to: MonitorRow['status'] }[] = []
-  const own = eq(monitorTransitions.monitorId, id)
   let first: MonitorRow['status'] | null = null
-  for (let after = { at: begin, ids: new Set<string>() }; ;) {
-    // Of one millisecond there may be several: it is read again from there, without those that were seen.
-    const rows = await hub.read
-      .select()
-      .from(monitorTransitions)
-      .where(
-        and(
-          own,
-          after.ids.size > 0 ? gte(monitorTransitions.at, after.at) : gt(monitorTransitions.at, after.at),
-          lt(monitorTransitions.at, end),
-        ),
-      )
-      .orderBy(asc(monitorTransitions.at), asc(monitorTransitions.id))
-      .limit(transitionsAtOnce)
-    const fresh = rows.filter(row => !after.ids.has(row.id))
-    first ??= fresh[0]?.from ?? null
-    for (const { at, to } of fresh) transitions.push({ at, to })
-    const last = fresh.at(-1)
+  // Behind every id of its millisecond.
+  for (let after = { at: begin, id: '~' }; ;) {
+    const rows = await prepared<Changed[]>(hub.read, 'transitions-between', read =>
+      read
+        .select({
+          id: monitorTransitions.id,
+          at: monitorTransitions.at,
+          from: monitorTransitions.from,
+          to: monitorTransitions.to,
+        })
+        .from(monitorTransitions)
+        .where(
+          and(
+            eq(monitorTransitions.monitorId, sql.placeholder('id')),
+            sql`(${monitorTransitions.at}, ${monitorTransitions.id}) > (${sql.placeholder('at')}, ${sql.placeholder('after')})`,
+            sql`${monitorTransitions.at} < ${sql.placeholder('end')}`,
+          ),
+        )
+        .orderBy(asc(monitorTransitions.at), asc(monitorTransitions.id))
+        .limit(transitionsAtOnce),
+    ).execute({ id, at: after.at, after: after.id, end })
+    first ??= rows[0]?.from ?? null
+    for (const { at, to } of rows) transitions.push({ at, to })
+    const last = rows.at(-1)
     if (rows.length < transitionsAtOnce || !last) return { first, transitions }
-    after = { at: last.at, ids: new Set(rows.filter(row => row.at === last.at).map(row => row.id)) }
+    after = last
     await othersTurn()
   }
 }
+
+type Changed = Pick<typeof monitorTransitions.$inferSelect, 'id' | 'at' | 'from' | 'to'>

@@ -8,7 +8,7 @@ import { badParameter } from '../../../core/query'
 import { canonicalTimezone } from '../../../core/wall-clock'
 import { monitorOf } from '../monitors'
 import { calendarSpans, dayBegins } from './calendar'
-import { rollsOfHours } from './hour-rolls'
+import { rollsOfSpan } from './hour-rolls'
 import type { UptimeQuery, UptimeView } from './shapes'
 import { historyOf } from './timeline'
 import { errorBudget, inSeconds, nothing, outagesOf, spentBetween, uptimePercent, type Spent, type Stretch } from './uptime'
@@ -97,7 +97,7 @@ function budgetView(of: Spent, objective: number) {
 
 async function latencyOf(hub: Hub, monitor: number, from: number, to: number): Promise<UptimeView['latency']> {
   const sum = new Roll()
-  if (from < to) for await (const { roll } of rollsOfHours(hub, monitor, from, to, null)) sum.merge(roll)
+  if (from < to) for await (const { roll } of rollsOfSpan(hub, monitor, from, to)) sum.merge(roll)
   const { latency } = sum
   const told = (ms: number | null) => (ms === null ? null : Math.round(ms * 10) / 10)
   return {
