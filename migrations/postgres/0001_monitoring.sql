@@ -44,6 +44,7 @@ CREATE TABLE "incidents" (
 	"resolution" text collate "C",
 	"awaits_recovery" boolean NOT NULL,
 	"rested_ms" bigint NOT NULL,
+	"reopenings" bigint NOT NULL,
 	"assignee_id" text collate "C",
 	"notes" text collate "C" NOT NULL,
 	"postmortem" text collate "C",

@@ -48,6 +48,7 @@ CREATE TABLE `incidents` (
 	`resolution` text,
 	`awaits_recovery` integer NOT NULL,
 	`rested_ms` integer NOT NULL,
+	`reopenings` integer NOT NULL,
 	`assignee_id` text,
 	`notes` text NOT NULL,
 	`postmortem` text,

@@ -3,7 +3,7 @@ import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { record } from '../../src/core/change'
 import { newId } from '../../src/core/ids'
-import { addAffected, incidentFact, reopenWithinMs } from '../../src/features/incidents/outages'
+import { addAffected, incidentFact, mostReopenings, reopenWithinMs } from '../../src/features/incidents/outages'
 import { incidents, incidentSubjects, incidentUpdates } from '../../src/features/incidents/tables'
 import { endOutage as resolve, openOutage as open } from '../support/outages'
 import { world, type World } from '../support/world'
@@ -62,6 +62,19 @@ describe('an outage', () => {
       'incident.resolve',
       'incident.open',
     ])
+  })
+
+  test('that comes and goes has a new incident after twenty times', async () => {
+    const w = await world()
+    const id = newId('mon')
+    const found: string[] = []
+    for (let n = 0; n < mostReopenings + 2; n++) {
+      found.push((await open(w, id)).incident.id)
+      w.clock.advance(60_000)
+      await resolve(w, id)
+    }
+    expect(new Set(found.slice(0, -1)).size).toBe(1)
+    expect(found.at(-1)).not.toBe(found[0])
   })
 
   test('that gets worse makes its incident graver, and one that eases is noted', async () => {

@@ -102,7 +102,9 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
     [4, 'heartbeat.create', 'success', 'token'],
     [5, 'heartbeat.begin', 'success', 'ingest'],
     [6, 'heartbeat.miss', 'success', 'system'],
-    [7, 'heartbeat.recover', 'success', 'ingest'],
+    [7, 'incident.open', 'success', 'system'],
+    [8, 'heartbeat.recover', 'success', 'ingest'],
+    [9, 'incident.resolve', 'success', 'system'],
   ])
   expect(JSON.stringify(audited)).not.toContain(secret)
 

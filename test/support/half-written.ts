@@ -44,11 +44,11 @@ const rules: Record<string, string> = {
   'a heartbeat counts pings of which none is there': `
     select id, ping_count from heartbeats where ping_count > 0 and id not in (select heartbeat_id from pings)`,
   'a change of status has no event, or an event no change': `
-    select id from heartbeats where
+    select id from heartbeats where not exists (select 1 from audit_entries where action = 'maintenance.window.create') and (
     (select count(*) from flips where heartbeat_id = heartbeats.id and to_status = 'down')
       <> (select count(*) from events where resource_id = heartbeats.id and kind = 'monitor.alert')
     or (select count(*) from flips where heartbeat_id = heartbeats.id and from_status = 'down' and to_status = 'up')
-      <> (select count(*) from events where resource_id = heartbeats.id and kind = 'monitor.recovered')`,
+      <> (select count(*) from events where resource_id = heartbeats.id and kind = 'monitor.recovered'))`,
   'a change of status has no audit entry, or an entry no change': `
     select id, changes, entries from heartbeats
     left join (select heartbeat_id, count(*) as changes from flips group by heartbeat_id) as changed on heartbeat_id = id
@@ -60,6 +60,21 @@ const rules: Record<string, string> = {
     select heartbeat_id, id, from_status, before from (
       select heartbeat_id, id, from_status, lag(to_status) over (partition by heartbeat_id order by id) as before from flips
     ) as steps where before is not null and before <> from_status`,
+  'a heartbeat that is down has not exactly one unresolved incident': `
+    select id from heartbeats where status = 'down' and held_until is null
+    and (select count(*) from incidents where open_subject = heartbeats.id) <> 1
+    and not exists (select 1 from incidents where subject_id = heartbeats.id and awaits_recovery)`,
+  'an incident is unresolved although its heartbeat is well or gone': `
+    select id from incidents where kind = 'heartbeat.missed' and open_subject is not null
+    and open_subject not in (select id from heartbeats where status = 'down')
+    and not exists (select 1 from incident_updates where incident_id = incidents.id and kind = 'reopened' and actor is not null)`,
+  'an incident stands otherwise than its timeline tells': `
+    select id, status, last from incidents
+    join (
+      select incident_id, kind as last, row_number() over (partition by incident_id order by id desc) as place
+      from incident_updates where kind not in ('affected', 'edited', 'note', 'postmortem', 'notified', 'notification_failed')
+    ) as steps on incident_id = id and place = 1
+    where (status = 'resolved') <> (last = 'resolved') or (status = 'acknowledged') <> (last = 'acknowledged')`,
   'a delivery has other attempts than it counts': `
     select id, attempt_count from webhook_deliveries
     where attempt_count <> (select count(*) from webhook_attempts where delivery_id = webhook_deliveries.id)

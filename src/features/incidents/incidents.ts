@@ -17,7 +17,7 @@ import { refuseUnknownChannels } from '../notifications/known-channels'
 import { doerOf } from './doer'
 import { tellOf } from './messages'
 import type { IncidentRow } from './outage'
-import { write } from './outages'
+import { write } from './rows'
 import type { IncidentInput, IncidentPatch, IncidentView } from './shapes'
 import { findSubjects } from './subjects'
 import { incidentKinds, incidents, incidentStatuses, incidentSubjects } from './tables'
@@ -29,7 +29,8 @@ const mostManual = 500
 const about = (description: string): Filter => ({
   schema: Type.String({ maxLength: 100, description }),
   where: (value, place) =>
-    sql`exists (select 1 from ${incidentSubjects} where ${incidentSubjects.incidentId} = ${incidents.id} and ${incidentSubjects.subjectId} = ${place(value)})`,
+    sql`exists (select 1 from ${incidentSubjects} where ${incidentSubjects.incidentId} = ${incidents.id}
+      and ${incidentSubjects.subjectId} = ${place(value)})`,
 })
 
 const moment = (description: string, where: Filter['where']): Filter => ({
@@ -112,6 +113,7 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
         confirmedAt: now,
         awaitsRecovery: false,
         restedMs: 0,
+        reopenings: 0,
         assigneeId,
         notes: input.notes ?? '',
         version: 1,

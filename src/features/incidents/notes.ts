@@ -41,7 +41,10 @@ export async function getUpdate(ctx: Ctx, id: string, updateId: string): Promise
   return updateView(await updateOf(ctx.hub.read, id, updateId))
 }
 
-/** Adds a note to the timeline, also of a resolved incident, and tells the channels of it where that is asked for. @throws Problem 404, 409 where there are a thousand */
+/**
+ * Adds a note to the timeline, also of a resolved incident, and tells the channels of it where that is asked for.
+ * @throws Problem 404, 409 where there are a thousand
+ */
 export async function addNote(
   ctx: Ctx,
   id: string,

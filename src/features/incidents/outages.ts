@@ -1,4 +1,4 @@
-import { and, count, desc, eq } from 'drizzle-orm'
+import { count, desc, eq } from 'drizzle-orm'
 import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
 import { jobContext, systemActor } from '../../core/change'
@@ -6,13 +6,14 @@ import { locking } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import { severities } from '../../core/notices'
-import { keptEvidence, oneLine } from './evidence'
+import { oneLine } from './evidence'
 import { durationOf } from './fact'
 import { tellOf } from './messages'
 import { noDrafts, type Drafts, type IncidentRow, type Outage, type Resolution, type Subject } from './outage'
 import { duration } from '../../core/span'
 import { unhushThread } from '../notifications/tell'
+import { foundBy, graver, rankOf, titleOf, told } from './outage-columns'
+import { unresolved, write } from './rows'
 import { incidents, incidentSubjects } from './tables'
 import { addSubject, addUpdate } from './timeline'
 
@@ -23,13 +24,14 @@ export type { Drafts, Outage, Resolution, Subject } from './outage'
 
 /** Of what fails again within this time after its incident was resolved, the incident goes on. */
 export const reopenWithinMs = 10 * 60_000
+/** What fails and recovers for days does not make one incident of a thousand entries. */
+export const mostReopenings = 20
 const mostSubjects = 200
-const mostLocations = 100
 
 /**
  * Writes down that something failed. Where its incident is unresolved, that one tells of it, and grows graver where the outage is;
- * where it was resolved less than ten minutes before the first failure, it is reopened; else a new one is opened. One that somebody
- * closed while its subject was not well stays closed until that was well again, or gets worse than it was.
+ * where it was resolved less than ten minutes before the first failure, it is reopened, up to 20 times; else a new one is opened. One
+ * that somebody closed while its subject was not well stays closed until that was well again, or gets worse than it was.
  * @returns the incident, which is a resolved one where somebody closed it; both flags are false where there was nothing to open
  */
 export async function openIncident(
@@ -43,8 +45,7 @@ export async function openIncident(
     if (last?.openSubject) return { opened: false, reopened: false, ...(await goOn(tx, hub, last, outage)) }
     if (last?.awaitsRecovery && rankOf(outage.kind) <= rankOf(last.kind))
       return { incident: last, opened: false, reopened: false, ...noDrafts() }
-    if (last?.resolvedAt != null && !last.awaitsRecovery && outage.startedAt - last.resolvedAt <= reopenWithinMs)
-      return { opened: false, reopened: true, ...(await reopen(tx, hub, last, outage)) }
+    if (last && goesOnFrom(last, outage)) return { opened: false, reopened: true, ...(await reopen(tx, hub, last, outage)) }
     const made = await insert(tx, hub, outage)
     if (made) return { opened: true, reopened: false, ...made }
   }
@@ -112,6 +113,12 @@ export async function addAffected(
   return { incident, ...noDrafts() }
 }
 
+const goesOnFrom = (last: IncidentRow, outage: Outage): boolean =>
+  last.resolvedAt !== null &&
+  !last.awaitsRecovery &&
+  last.reopenings < mostReopenings &&
+  outage.startedAt - last.resolvedAt <= reopenWithinMs
+
 /** The last incident of a subject, held until the transaction ends: its steps take turns. */
 async function lastOf(tx: Tx, subjectId: string): Promise<IncidentRow | null> {
   const [row] = await locking(
@@ -141,6 +148,7 @@ async function insert(tx: Tx, hub: Hub, outage: Outage): Promise<({ incident: In
       confirmedAt: Math.max(outage.confirmedAt, outage.startedAt),
       awaitsRecovery: false,
       restedMs: 0,
+      reopenings: 0,
       notes: '',
       version: 1,
       createdAt: now,
@@ -164,22 +172,12 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
     severity: graver(last, outage),
     ...foundBy(outage),
     restedMs: last.restedMs + Math.max(0, outage.startedAt - last.resolvedAt!),
+    reopenings: last.reopenings + 1,
   })
   await addUpdate(tx, incident, { kind: 'reopened', at: outage.confirmedAt, text: incident.cause, details: told(outage) })
   const { jobs } = await tellOf(tx, hub, incident, 'reopened', { at: outage.confirmedAt, text: incident.cause })
   return { incident, ...noDrafts(), jobs, audits: [audited(incident, 'incident.reopen', last, incident.cause)] }
 }
-
-/** Columns of an incident that is open again, by whatever way. */
-export const unresolved = {
-  status: 'open',
-  acknowledgedAt: null,
-  acknowledgedBy: null,
-  acknowledgedUntil: null,
-  resolvedAt: null,
-  resolution: null,
-  awaitsRecovery: false,
-} as const satisfies Partial<IncidentRow>
 
 /** An outage of what has an unresolved incident: graver than before, less grave, or nothing new. */
 async function goOn(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promise<{ incident: IncidentRow } & Drafts> {
@@ -210,41 +208,6 @@ async function goOn(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promis
     jobs: [...reminders.jobs, ...jobs],
     audits: [audited(incident, 'incident.worsen', last, incident.cause)],
   }
-}
-
-const foundBy = (outage: Outage): Pick<IncidentRow, 'cause' | 'locations' | 'evidence'> => ({
-  cause: oneLine(outage.cause) || 'Failed.',
-  locations: outage.locations.slice(0, mostLocations),
-  evidence: keptEvidence(outage.evidence),
-})
-
-const told = (outage: Outage) => ({
-  kind: outage.kind,
-  severity: outage.severity,
-  locations: outage.locations.slice(0, mostLocations),
-})
-
-const titleOf = ({ kind, subject }: Outage): string => oneLine(`${subject.name} ${titles[kind]}`, 250)
-
-const titles: Record<Outage['kind'], string> = {
-  'monitor.down': 'is down',
-  'monitor.degraded': 'is degraded',
-  'heartbeat.missed': 'missed a ping',
-}
-
-const rankOf = (kind: IncidentRow['kind']): number => (kind === 'monitor.degraded' ? 1 : 2)
-
-const graver = (last: IncidentRow, outage: Outage) =>
-  severities[Math.max(severities.indexOf(last.severity), severities.indexOf(outage.severity))]!
-
-/** Changes the row of an incident that the transaction holds. */
-export async function write(tx: Tx, hub: Hub, row: IncidentRow, set: Partial<IncidentRow>): Promise<IncidentRow> {
-  const [after] = await tx
-    .update(incidents)
-    .set({ ...set, version: row.version + 1, updatedAt: hub.clock.now() })
-    .where(and(eq(incidents.id, row.id), eq(incidents.version, row.version)))
-    .returning()
-  return after!
 }
 
 const audited = (

@@ -65,6 +65,8 @@ export const incidents = table(
     awaitsRecovery: flag('awaits_recovery').notNull(),
     // How long it was resolved before it was reopened.
     restedMs: int('rested_ms').notNull(),
+    // How often it was reopened by itself.
+    reopenings: int('reopenings').notNull(),
     assigneeId: text('assignee_id'),
     notes: text('notes').notNull(),
     postmortem: text('postmortem'),
