@@ -8,16 +8,16 @@ import type { CertificateFacts } from './check'
  * @param leaf the server's own, with those above it as its issuers
  */
 export function certificateFacts(leaf: X509Certificate): CertificateFacts {
-  return {
-    sha256: leaf.fingerprint256.replaceAll(':', '').toLowerCase(),
-    subject: nameLine(leaf.subject),
-    issuer: nameLine(leaf.issuer),
-    serial: leaf.serialNumber.toLowerCase(),
-    names: namesOf(leaf.subjectAltName),
-    not_before: Date.parse(leaf.validFrom),
-    not_after: Date.parse(leaf.validTo),
-    chain_not_after: Math.min(...belowRoot(leaf).map(one => Date.parse(one.validTo))),
+  const { root: _, ...facts } = readOf(leaf)
+  let chain_not_after = facts.not_after
+  let at = leaf.issuerCertificate
+  for (let length = 1; at && length < chainMost; length++) {
+    const { root, not_after } = readOf(at)
+    if (root) break
+    chain_not_after = Math.min(chain_not_after, not_after)
+    at = at.issuerCertificate
   }
+  return { ...facts, chain_not_after }
 }
 
 /** Days, with a fraction, from a time to the first end of validity in the chain; negative when that is past. @param now ms UTC */
@@ -55,13 +55,31 @@ const units: readonly [string, number][] = [
 /** As many as any sane chain has: a server may send what it likes. */
 const chainMost = 20
 
-function belowRoot(leaf: X509Certificate): X509Certificate[] {
-  const chain = [leaf]
-  for (let at = leaf.issuerCertificate; at && chain.length < chainMost; at = at.issuerCertificate) {
-    if (at.subject === at.issuer) break
-    chain.push(at)
+/** What certificates say does not change, and checks see the same ones again and again: by their SHA-256. */
+const read = new Map<string, ReadCertificate>()
+const readMost = 5000
+
+type ReadCertificate = Omit<CertificateFacts, 'chain_not_after'> & { root: boolean }
+
+function readOf(certificate: X509Certificate): ReadCertificate {
+  const print = certificate.fingerprint256
+  const known = read.get(print)
+  if (known) return known
+  const { subject, issuer } = certificate
+  const facts = {
+    sha256: print.replaceAll(':', '').toLowerCase(),
+    subject: nameLine(subject),
+    issuer: nameLine(issuer),
+    serial: certificate.serialNumber.toLowerCase(),
+    names: namesOf(certificate.subjectAltName),
+    not_before: Date.parse(certificate.validFrom),
+    not_after: Date.parse(certificate.validTo),
+    root: subject === issuer,
   }
-  return chain
+  const [oldest] = read.keys()
+  if (read.size >= readMost) read.delete(oldest!)
+  read.set(print, facts)
+  return facts
 }
 
 /** A distinguished name on one line. OpenSSL has an attribute a line. */

@@ -71,7 +71,8 @@ async function judge(attempt: Attempt, answer: Answer, url: URL, options: HttpOp
   let broken: unknown = null
   try {
     const sent = await attempt.within(readUpTo(answer.body, limit), 'no end of the answer')
-    const octets = await attempt.within(decoded(sent, answer.headers['content-encoding'], limit), 'no end of the answer')
+    const coding = answer.headers['content-encoding']
+    const octets = coding ? await attempt.within(decoded(sent, coding, limit), 'no end of the answer') : sent.octets
     facts.body = textOf(octets, answer.headers['content-type'])
   } catch (error) {
     broken = error

@@ -41,7 +41,6 @@ export async function connectTcp(attempt: Attempt, host: string, port: number, f
   facts.address = vetted.address
   const dialled = around.now()
   const socket = attempt.hold(openSocket({ host: vetted.address, port: vetted.port, family: vetted.family }))
-  socket.setNoDelay(true)
   try {
     await attempt.within(happened(socket, 'connect'), 'no connection')
   } catch (error) {
