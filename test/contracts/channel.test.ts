@@ -3,7 +3,7 @@ import { openLog } from '../../src/core/log'
 import { channelKinds } from '../../src/features/notifications/channels'
 import { channelAt, logOf, openToLocal, told } from '../support/channels'
 import { channelDoubles, stopMails, type ChannelUnderTest } from '../support/channel-doubles'
-import { stopReceivers } from '../support/receiver'
+import { receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
 afterAll(() => {
@@ -130,6 +130,38 @@ describe.each(channelKinds.map(one => one.kind))('the kind %s', kind => {
     if (kind === 'webhook') expect(one!.title).toBe(awkward)
     expect(one!.whole.length).toBeLessThan(300_000)
   })
+})
+
+test('a Telegram group that became a supergroup is followed to its new number', async () => {
+  const w = await openToLocal(await world())
+  const double = receiver()
+  double.answer = ({ body }) =>
+    JSON.parse(body).chat_id === '-100'
+      ? Response.json(
+          { ok: false, description: 'Bad Request: group chat was upgraded', parameters: { migrate_to_chat_id: -1_002 } },
+          { status: 400 },
+        )
+      : Response.json({ ok: true, result: { message_id: 7 } })
+  const settings = { bot_token: '123456:very-secret-telegram', chat_id: '-100', api_url: double.url }
+  const { id } = await channelAt(w, '', { kind: 'telegram', settings })
+  const { body } = await w.acme.call('POST', `/v1/notification-channels/${id}/test`)
+  expect(body).toMatchObject({ status: 'sent', said: 'Message 7 The chat has a new number: -1002.' })
+  expect(double.received.map(one => JSON.parse(one.body).chat_id)).toEqual(['-100', '-1002'])
+})
+
+test('a channel obeys the network policy of its workspace', async () => {
+  const w = await world()
+  const double = receiver()
+  for (const [kind, settings] of [
+    ['slack', { url: double.url }],
+    ['email', { to: ['ada@example.com'], from: 'a@example.com', server: { host: '127.0.0.1', port: 25, tls: 'none' } }],
+  ] as const) {
+    const made = await w.rival.call('POST', '/v1/notification-channels', { kind, name: kind, settings })
+    const { body } = await w.rival.call('POST', `/v1/notification-channels/${made.body.id}/test`)
+    expect([kind, body.status, body.last_error.failure]).toEqual([kind, 'failed', 'passing'])
+    expect(JSON.stringify(body.last_error)).not.toContain('127.0.0.1')
+  }
+  expect(double.received).toEqual([])
 })
 
 test('every kind has a double', () => {

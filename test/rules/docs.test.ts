@@ -15,6 +15,7 @@ import { makeProgram } from '../../src/cli'
 import { pages } from '../../src/docs'
 import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
+import { channelKinds } from '../../src/features/notifications/channels'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
 import { world } from '../support/world'
 
@@ -126,6 +127,10 @@ test('each type of check has its heading, and each of its options and kinds of e
   expect([...page.markdown.matchAll(/^\| `(\w+)` \| [A-Z]/gm)].map(match => match[1]!)).toEqual(
     expect.arrayContaining([...checkErrorKinds]),
   )
+})
+
+test('each kind of notification channel has its heading', () => {
+  expect(headings('notifications')).toEqual(expect.arrayContaining(channelKinds.map(one => one.title)))
 })
 
 test('each header of a message has its line', () => {

@@ -121,7 +121,13 @@ export const NotificationChannelInput = Shape(
   {
     $id: 'NotificationChannelInput',
     description: 'A channel to make.',
-    examples: [{ kind: 'ntfy', name: example.name, settings: { topic: 'bailiwick-7f3a', token: 'tk_changeme9f2c41' } }],
+    examples: [
+      {
+        kind: 'ntfy',
+        name: example.name,
+        settings: { server_url: 'https://ntfy.example.com', topic: 'bailiwick-7f3a', token: 'tk_changeme9f2c41' },
+      },
+    ],
   },
 )
 export type NotificationChannelInput = Static<typeof NotificationChannelInput>
