@@ -5,6 +5,7 @@ import audit from './audit.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
+import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
 import dns from './dns.md' with { type: 'text' }
@@ -77,6 +78,7 @@ export const pages: readonly Page[] = [
   page('storage', storage),
   page('retention', retention),
   page('keys', keys),
+  page('comparison', comparison),
   page('performance', performance),
   page('problems', problems),
   page('architecture', architecture),
