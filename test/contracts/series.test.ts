@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPostgres } from '../../src/core/db/dialect'
 import { openSeries, type Beat } from '../../src/core/db/series'
@@ -211,6 +211,31 @@ test.skipIf(isPostgres)('a file that is no series is moved aside and told of, an
   const { body } = await acme.call('GET', '/v1/notices')
   expect(body.data.map((one: { kind: string }) => one.kind)).toEqual(['monitor_results.set_aside'])
 })
+
+test.skipIf(isPostgres)(
+  'a file that is torn in the middle is moved aside when that is met, and the hub goes on with a new one',
+  async () => {
+    const { hub, clock, acme } = await world()
+    const recorder = recorderOf(hub)
+    const hour = hourOf(clock.now())
+    for (let n = 0; n < 5_000; n++) recorder.take(taken(n, clock.now()))
+    await recorder.flush()
+    await hub.series.close()
+    const file = join(hub.config.data, 'series.db')
+    const whole = readFileSync(file)
+    whole.fill(0xa5, 4096 * 8)
+    writeFileSync(file, whole)
+    expect(all(hub.series, hour, null)).rejects.toThrow()
+    await recorder.flush()
+    recorder.take(taken(1, clock.now() + 1000))
+    await recorder.flush()
+    recorder.take(taken(2, clock.now() + 2000))
+    await recorder.flush()
+    expect((await all(hub.series, hour, null)).map(one => one.monitor)).toEqual([1, 2])
+    const { body } = await acme.call('GET', '/v1/notices')
+    expect(body.data.map((one: { kind: string }) => one.kind)).toEqual(['monitor_results.set_aside'])
+  },
+)
 
 test.skipIf(isPostgres)('a file of a newer version is moved aside too', async () => {
   const { hub, clock } = await world()

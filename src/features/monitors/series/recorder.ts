@@ -44,7 +44,7 @@ export class Recorder {
 
   /** Writes down what was taken. Never throws: what cannot be written waits, and is told by {@link trouble}. */
   flush(): Promise<void> {
-    return (this.flushing ??= this.writeAll().finally(() => (this.flushing = null)))
+    return (this.flushing ??= this.writeAndTell().finally(() => (this.flushing = null)))
   }
 
   /** Why results are not written, in a sentence; null when they are. */
@@ -109,6 +109,11 @@ export class Recorder {
     }
   }
 
+  private async writeAndTell(): Promise<void> {
+    await this.writeAll()
+    if (await tellMovedAside(this.hub)) this.errors.forget()
+  }
+
   private async writeAll(): Promise<void> {
     while (this.waiting.length > 0) {
       this.writing = this.waiting.slice(0, beatsAtOnce)
@@ -125,7 +130,6 @@ export class Recorder {
         return
       } finally {
         this.writing = []
-        if (await tellMovedAside(this.hub)) this.errors.forget()
       }
       await othersTurn()
     }
