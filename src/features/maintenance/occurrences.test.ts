@@ -61,6 +61,7 @@ describe('the occurrences of a window', () => {
     ['FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', '2026-11-07T10:00', ['2026-11-30', '2026-12-31', '2027-01-29']],
     ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29', '2026-11-07T10:00', ['2028-02-29', '2032-02-29', '2036-02-29']],
     ['FREQ=DAILY;COUNT=2', '2026-11-07T10:00', ['2026-11-07', '2026-11-08']],
+    ['FREQ=DAILY;COUNT=1000;BYMONTHDAY=-19', '2000-01-01T10:00', ['2026-11-12', '2026-12-13', '2027-01-13']],
     ['FREQ=DAILY;UNTIL=20261108', '2026-11-07T10:00', ['2026-11-07', '2026-11-08']],
     ['FREQ=DAILY;UNTIL=20261108T095959', '2026-11-07T10:00', ['2026-11-07']],
     ['FREQ=DAILY;UNTIL=20261108T090000Z', '2026-11-07T10:00', ['2026-11-07', '2026-11-08']],
@@ -127,6 +128,47 @@ describe('the occurrences of a window', () => {
       { numRuns: 200 },
     )
   })
+})
+
+test('whatever the rule is, it is refused or expanded, soon', () => {
+  const several = (one: fc.Arbitrary<string | number>) => fc.array(one, { minLength: 1, maxLength: 3 }).map(all => all.join(','))
+  const part = fc.oneof(
+    fc.constantFrom('INTERVAL=1000', 'COUNT=1000', 'COUNT=3', 'UNTIL=20301231T235959Z', 'WKST=SU'),
+    several(fc.constantFrom('MO', '1TU', '-1SU', '5MO', '53FR', '0SA')).map(days => `BYDAY=${days}`),
+    several(fc.integer({ min: 0, max: 13 })).map(months => `BYMONTH=${months}`),
+    several(fc.integer({ min: -32, max: 32 })).map(days => `BYMONTHDAY=${days}`),
+    several(fc.constantFrom(-366, -1, 0, 1, 59, 366)).map(days => `BYYEARDAY=${days}`),
+    several(fc.integer({ min: -54, max: 54 })).map(weeks => `BYWEEKNO=${weeks}`),
+    several(fc.constantFrom(-1, 1, 2, 366, 99_999)).map(places => `BYSETPOS=${places}`),
+  )
+  const start = fc.constantFrom('2000-01-01T02:30', '2026-03-29T02:30', '2199-12-31T23:59')
+  const begun = performance.now()
+  fc.assert(
+    fc.property(
+      fc.constantFrom('DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'),
+      fc.array(part, { maxLength: 4 }),
+      start,
+      (freq, parts, at) => {
+        const rrule = [`FREQ=${freq}`, ...parts].join(';')
+        const asked = {
+          kind: 'rrule' as const,
+          starts_at_local: at,
+          timezone: 'Europe/Berlin',
+          duration_seconds: 60,
+          cron: null,
+          exdates: [],
+        }
+        const found = timingOf({ ...asked, rrule })
+        if ('problems' in found) return
+        const window = { ...found.timing, startedAt: null, startedUntil: null, stoppedAt: null }
+        for (const from of [Date.UTC(2026, 10, 21), Date.UTC(2199, 0, 1)])
+          for (const one of [...occurrencesAfter(window, from, 5), ...occurrencesBetween(window, from, from + 35 * day, 100)])
+            expect(one.until - one.from).toBe(60_000)
+      },
+    ),
+    { numRuns: 300 },
+  )
+  expect(performance.now() - begun).toBeLessThan(60_000)
 })
 
 describe('a window that is asked for', () => {

@@ -50,6 +50,20 @@ export function occurrencesAfter(timing: Timing, after: number, most: number): O
   return found
 }
 
+const mostNext = 5
+
+/** The next five occurrences (see occurrencesAfter), remembered until the first of them begins. @param now ms UTC */
+export function nextOccurrences(timing: Timing, now: number): Occurrence[] {
+  const { kind, startsAtLocal, timezone, durationSeconds, rrule, cron, exdates, stoppedAt } = timing
+  const key = JSON.stringify([kind, startsAtLocal, timezone, durationSeconds, rrule, cron, exdates, stoppedAt])
+  const known = nexts.get(key)
+  if (known && now >= known.at && (known.next.length === 0 || now < known.next[0]!.from)) return known.next
+  nexts.delete(key)
+  return kept(nexts, key, () => ({ at: now, next: occurrencesAfter(timing, now, mostNext) })).next
+}
+
+const nexts = new Map<string, { at: number; next: Occurrence[] }>()
+
 /** What a stop by hand cut short is over since then. */
 function plannedOf({ durationSeconds, stoppedAt }: Timing, from: number): Occurrence {
   const until = from + durationSeconds * 1000

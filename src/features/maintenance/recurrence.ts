@@ -31,9 +31,10 @@ const parts = [
   'BYSETPOS',
   'WKST',
 ]
-const frequencies = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY']
-// Periods without a single occurrence: 29 February that is a Monday comes every 28 years, of which a rule by the day has 10,000.
-const mostIterations = 15_000
+// With how many days, weeks, months or years are looked through for the next occurrence, or for the last of so many, before there is
+// taken to be none: about 70 years, since 29 February may be a Monday after 40.
+const periods: Record<string, number> = { DAILY: 25_000, WEEKLY: 4_000, MONTHLY: 1_000, YEARLY: 100 }
+const frequencies = Object.keys(periods)
 
 /**
  * Reads a recurrence rule (RFC 5545 section 3.3.10) of days, weeks, months or years. It is expanded by the readings of clocks, so that a
@@ -43,24 +44,49 @@ const mostIterations = 15_000
  * @throws RecurrenceRefused
  */
 export function recurrenceOf(text: string, start: Reading, inUtc: (at: number) => Reading): Recurrence {
+  const rruleString = `RRULE:${checked(text, inUtc)}`
   const rule = new RRuleTemporal({
-    rruleString: `RRULE:${checked(text, inUtc)}`,
+    rruleString,
     dtstart: Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO('UTC'),
     strict: true,
-    maxIterations: mostIterations,
+    maxIterations: periods[/FREQ=([A-Z]+)/.exec(rruleString)![1]!],
     cache: false,
   } as never)
+  if (rruleString.includes('COUNT=')) return counted(reading => orNothing(() => rule.all(date => reading(readingOf(date)))))
   return {
-    between: (from, until) => (until <= from ? [] : rule.between(new Date(from), new Date(until - 1), true).map(readingOf)),
+    between: (from, until) =>
+      until <= from ? [] : (orNothing(() => rule.between(new Date(from), new Date(until - 1), true)) ?? []).map(readingOf),
     next: from => {
-      try {
-        const found = rule.next(new Date(from), true)
-        return found ? readingOf(found) : null
-      } catch {
-        // It went on for long without finding one.
-        return null
-      }
+      const found = orNothing(() => rule.next(new Date(from), true))
+      return found ? readingOf(found) : null
     },
+  }
+}
+
+/** A rule that ends after so many is worked out once, since each question is counted from its beginning. */
+function counted(workOut: (each: (reading: Reading) => true) => unknown): Recurrence {
+  let all: Reading[] | null = null
+  const readings = () => {
+    if (all) return all
+    const found: Reading[] = []
+    workOut(reading => {
+      found.push(reading)
+      return true
+    })
+    return (all = found)
+  }
+  return {
+    between: (from, until) => readings().filter(one => one >= from && one < until),
+    next: from => readings().find(one => one >= from) ?? null,
+  }
+}
+
+/** The library throws where it has looked through as many periods as it may. */
+function orNothing<T>(look: () => T): T | null {
+  try {
+    return look()
+  } catch {
+    return null
   }
 }
 

@@ -1,18 +1,17 @@
 import { instant } from '../../core/clock'
-import { occurrencesAfter, occurrencesBetween, type Occurrence } from './occurrences'
+import { nextOccurrences, occurrencesBetween, type Occurrence } from './occurrences'
 import type { MaintenanceOccurrenceView, MaintenanceWindowView } from './shapes'
 import type { maintenanceWindows } from './tables'
 
 export type WindowRow = typeof maintenanceWindows.$inferSelect
 
-const mostNext = 5
 // Of a window that comes more often than it is long, several are in force at once.
 const mostAtOnce = 100
 
 /** A maintenance window as the API shows it. @param now ms UTC */
 export function windowView(row: WindowRow, now: number): MaintenanceWindowView {
   const current = currentOf(row, now)
-  const next = occurrencesAfter(row, now, mostNext)
+  const next = nextOccurrences(row, now)
   return {
     id: row.id,
     name: row.name,
