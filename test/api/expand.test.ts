@@ -176,7 +176,7 @@ test.each(['nonsense', 'endpoint.nonsense', 'event.resource.nonsense', '', 'even
 
 test('a resource without relations does not know it', async () => {
   const { acme } = await world()
-  expect((await acme.call('GET', '/v1/heartbeats?expand=workspace')).body.code).toBe('unknown_parameter')
+  expect((await acme.call('GET', '/v1/maintenance-windows?expand=workspace')).body.code).toBe('unknown_parameter')
 })
 
 test('what can be expanded is in the shape, name by name', async () => {

@@ -502,3 +502,20 @@ test('a window that is begun by hand for a group covers its members at once', as
   await w.settle()
   expect(await statusOf(w, id)).toBe('up')
 })
+
+test('a monitor and an event are shown with the incident and the monitor that belong to them', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const shown = async () => (await w.acme.call('GET', `/v1/monitors/${id}?expand=incident`)).body.expanded.incident
+  expect(await shown()).toBeNull()
+  await say(w, id, bad, bad)
+  const [incident] = await incidentsOf(w)
+  expect(await shown()).toEqual(incident)
+  const listed = await w.acme.call('GET', '/v1/monitors?expand=incident')
+  expect(listed.body.data.map((one: any) => one.expanded.incident.id)).toEqual([incident.id])
+  const { body } = await w.acme.call('GET', '/v1/events?kind=monitor.alert&expand=resource')
+  expect(body.data[0].expanded.resource).toMatchObject({ id, name: 'shop', status: 'down' })
+  await say(w, id, {}, {})
+  expect(await shown()).toBeNull()
+})

@@ -4,6 +4,10 @@ import { relationTo, rowsById, type Relation, type Relations } from '../../core/
 import { zoneListing } from '../dns/zones'
 import { zoneViews } from '../dns/views'
 import { heartbeatListing, heartbeatSeenBy } from '../heartbeats/heartbeats'
+import { incidentListing } from '../incidents/incidents'
+import { incidentViews } from '../incidents/view'
+import { monitorListing } from '../monitors/listing'
+import { monitorView } from '../monitors/view'
 import { endpointListing, endpointSeenBy } from '../webhooks/endpoints'
 import { eventListing, eventView, readableKinds } from './list'
 import type { EventView } from './shapes'
@@ -20,6 +24,16 @@ const readers: readonly Reader[] = [
     prefix: 'hb_',
     permission: 'monitoring.read',
     read: async (ctx, ids) => Promise.all((await rowsById(ctx, heartbeatListing, ids)).map(row => heartbeatSeenBy(ctx, row))),
+  },
+  {
+    prefix: 'mon_',
+    permission: 'monitoring.read',
+    read: async (ctx, ids) => (await rowsById(ctx, monitorListing, ids)).map(row => monitorView(ctx.hub, row)),
+  },
+  {
+    prefix: 'inc_',
+    permission: 'monitoring.read',
+    read: async (ctx, ids) => await incidentViews(ctx.hub.read, await rowsById(ctx, incidentListing, ids), ctx.hub.clock.now()),
   },
   {
     prefix: 'zone_',

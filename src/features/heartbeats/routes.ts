@@ -1,5 +1,6 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { subjectRelations } from '../incidents/relation'
 import {
   createHeartbeat,
   deleteHeartbeat,
@@ -28,6 +29,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     description: 'Heartbeats of the workspace.',
     query: listQuery(heartbeatListing),
     answer: HeartbeatList,
+    expands: subjectRelations,
     run: (ctx, { query }) => listHeartbeats(ctx, query),
   }),
   route({
@@ -75,6 +77,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     summary: 'Read a heartbeat',
     description: 'A heartbeat with its status.',
     answer: Heartbeat,
+    expands: subjectRelations,
     run: (ctx, { params }) => getHeartbeat(ctx, params.id!),
   }),
   route({

@@ -10,10 +10,12 @@ import {
   MaybeInstant,
   Nullable,
   Prose,
+  Expanded,
   Shape,
   Tags,
   Words,
 } from '../../core/shapes'
+import { Incident } from '../incidents/shapes'
 import { ChannelIds } from '../notifications/known-channels'
 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
@@ -122,6 +124,7 @@ export const Heartbeat = Shape(
     expected_at: MaybeInstant({ description: 'When the next ping is expected.' }),
     down_at: MaybeInstant({ description: 'When it is down unless a ping comes first; while down, when it went down.' }),
     ...editable,
+    expanded: Expanded({ incident: Incident }),
     secret_shown_before,
   },
   { $id: 'Heartbeat', description: 'A job that is expected to ping.', examples: [example] },

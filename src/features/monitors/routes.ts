@@ -1,5 +1,6 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
+import { subjectRelations } from '../incidents/relation'
 import { checkNow } from './check-now'
 import { listMonitors, monitorListing } from './listing'
 import { listMonitorTypes } from './monitor-types'
@@ -29,6 +30,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     description: 'Monitors of the workspace.',
     query: listQuery(monitorListing),
     answer: MonitorList,
+    expands: subjectRelations,
     run: (ctx, { query }) => listMonitors(ctx, query),
   }),
   route({
@@ -66,6 +68,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     summary: 'Read a monitor',
     description: 'A monitor with its status.',
     answer: Monitor,
+    expands: subjectRelations,
     run: (ctx, { params }) => getMonitor(ctx, params.id!),
   }),
   route({

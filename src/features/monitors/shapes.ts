@@ -3,7 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { checkErrorKinds, checkTypeNames } from '../../checks/check'
 import { longestCondition } from '../../checks/conditions/condition'
 import { ConditionForm } from '../../checks/conditions/form'
-import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import { editable, Expanded, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import { Incident } from '../incidents/shapes'
 import { ChannelIds } from '../notifications/known-channels'
 import { monitorStatuses, monitorTypes } from './tables'
 
@@ -189,6 +190,7 @@ export const Monitor = Shape(
     next_check_at: MaybeInstant({ description: 'When it is checked next; null where this hub does not check it.' }),
     last_result: Nullable(LastResult),
     ...editable,
+    expanded: Expanded({ incident: Incident }),
   },
   { $id: 'Monitor', description: 'Something that is checked again and again.', examples: [example] },
 )
