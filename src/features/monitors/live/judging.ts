@@ -68,7 +68,7 @@ export class Judging {
       for (const id of this.waitingFound.keys()) {
         const kept = this.roster.get(id)
         if (!kept || kept.paused) this.waitingFound.delete(id)
-        else if (this.shares.holds(kept.share)) ids.push(id)
+        else if (this.shares.owns(kept.share)) ids.push(id)
         if (ids.length === monitorsAtOnce) break
       }
       if (ids.length === 0) return

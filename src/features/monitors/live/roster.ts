@@ -115,7 +115,7 @@ export class Roster {
           .where(inArray(monitors.id, news.slice(at, at + rowsAtOnce))),
         change,
       )
-    const ofShares = inArray(monitors.share, [...this.shares])
+    const ofShares = this.hasAllShares ? undefined : inArray(monitors.share, [...this.shares])
     const [there] = await read.select({ n: count() }).from(monitors).where(ofShares)
     if (there!.n < this.byId.size) {
       const ids = new Set((await read.select({ id: monitors.id }).from(monitors).where(ofShares)).map(row => row.id))

@@ -34,13 +34,18 @@ export class Shares {
 
   constructor(private readonly hub: Hub) {}
 
-  /** Those that count as held now (ms UTC): a lease that was not renewed in time is not relied on. */
-  holds(share: number): boolean {
-    return (this.leases.get(share) ?? 0) > this.hub.clock.now()
+  /**
+   * Whether it was this hub's when it last heard. Its lease may have ended since, and whether another hub has it then is known to the
+   * database alone: what is found meanwhile is kept, and written only once {@link confirm} says so.
+   */
+  owns(share: number): boolean {
+    return this.leases.has(share)
   }
 
+  /** Those with a lease that holds now. */
   get held(): number[] {
-    return [...this.leases.keys()].filter(share => this.holds(share))
+    const now = this.hub.clock.now()
+    return [...this.leases].filter(([, until]) => until > now).map(([share]) => share)
   }
 
   /** Those that this hub has by the database, which alone decides. */

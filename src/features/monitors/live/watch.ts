@@ -108,7 +108,7 @@ export class MonitoringWatch {
       if (result.nonce !== null) this.runs.ended(result)
       const kept = this.roster.get(result.monitor)
       // Of a monitor that was deleted, edited or paused meanwhile, or that another hub runs by now, nothing is told any more.
-      if (!kept || kept.paused || kept.version !== result.revision || !this.shares.holds(kept.share)) continue
+      if (!kept || kept.paused || kept.version !== result.revision || !this.shares.owns(kept.share)) continue
       kept.lastCheckAt = Math.max(kept.lastCheckAt ?? 0, result.at)
       const { evidence, ...rest } = result
       latest.set(kept.id, { result: { ...rest, evidence: null }, nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
@@ -169,7 +169,7 @@ export class MonitoringWatch {
   private run(monitors: readonly string[], nonce: string): readonly string[] {
     const own = monitors.filter(id => {
       const kept = this.roster.get(id)
-      return kept && !kept.paused && this.shares.holds(kept.share)
+      return kept && !kept.paused && this.shares.owns(kept.share)
     })
     if (own.length > 0) this.engine.send({ kind: 'run_now', monitors: own, nonce })
     return own
