@@ -31,7 +31,7 @@ describe('channels', () => {
       settings: { server_url: 'https://ntfy.sh', topic: 'alerts' },
       secrets_set: ['token'],
       for_everything: true,
-      topics: ['incidents', 'maintenance', 'notices'],
+      topics: ['incidents', 'notices'],
       min_severity: 'info',
       tags: [],
       remind_every_seconds: null,

@@ -1,5 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { jobs } from '../../src/core/db/tables'
+import { Worker } from '../../src/core/jobs/worker'
+import { deliverJob } from '../../src/features/notifications/deliver'
 import { hushThread } from '../../src/features/notifications/tell'
 import { pruneNotifications } from '../../src/features/notifications/retention'
 import { channelAt, logOf, openToLocal, told } from '../support/channels'
@@ -21,7 +25,7 @@ describe('a message', () => {
     const w = await ours()
     const [one, two] = [receiver(), receiver()]
     const first = await channelAt(w, one.url)
-    await channelAt(w, two.url, { topics: ['maintenance'] })
+    await channelAt(w, two.url, { topics: ['token.leaked'] })
     const at = w.clock.now()
     await told(w, { occurredAt: at })
     await told(w, { occurredAt: at })
@@ -63,7 +67,7 @@ describe('a message', () => {
     const apart = await channelAt(w, r.url, { for_everything: false, group_seconds: 0 })
     await told(w, { title: 'tag that is not taken', thread: 'a' })
     await told(w, { title: 'taken', tags: ['mail'], thread: 'b' })
-    await told(w, { title: 'topic that is not taken', tags: ['mail'], kind: 'maintenance.begun', thread: 'c' })
+    await told(w, { title: 'topic that is not taken', tags: ['mail'], kind: 'token.expiring', thread: 'c' })
     await told(w, { title: 'too little', tags: ['mail'], severity: 'info', thread: 'd' })
     await told(w, { title: 'named', thread: 'e' }, [narrow.id])
     await told(w, { title: 'named, and too little', severity: 'info', thread: 'f' }, [narrow.id])
@@ -335,6 +339,36 @@ describe('notices', () => {
     })
     expect([grave.received, none.received]).toEqual([[], []])
   })
+})
+
+test('a message that a dead process was sending is sent by another, and written down once', async () => {
+  const w = await ours()
+  const r = receiver()
+  const gate = Promise.withResolvers<void>()
+  r.answer = async () => {
+    // The first process never hears how its request ended.
+    if (r.received.length === 1) await gate.promise
+    return new Response(null, { status: 204 })
+  }
+  const channel = await channelAt(w, r.url, { group_seconds: 0 })
+  await told(w)
+  w.worker.wake()
+  while (r.received.length === 0) await Bun.sleep(1)
+  await record(w.hub, async tx => {
+    await tx.update(jobs).set({ state: 'ready', lockedBy: null, lockedUntil: null }).where(eq(jobs.kind, 'notifications.deliver'))
+    return { result: undefined }
+  })
+  const second = new Worker({ ...w.hub, id: 'hub_second' }, [deliverJob] as never)
+  second.wake()
+  await second.idle()
+  expect(titles(r.received)).toEqual(['shop.example.com is down', 'shop.example.com is down'])
+  gate.resolve()
+  await w.settle()
+  const { body } = await w.acme.call('GET', `/v1/notification-channels/${channel.id}/notifications`)
+  expect(body.data.map((one: any) => [one.status, one.attempt_count])).toEqual([['sent', 1]])
+  // The receiver can tell that it is the same.
+  expect(new Set(r.received.map(one => JSON.parse(one.body).notification_id)).size).toBe(1)
+  await second.stop(1_000)
 })
 
 test('the log keeps what is over for 90 days', async () => {

@@ -3,7 +3,6 @@ import { noticeKindNames } from '../../core/notices'
 /** What channels choose by: areas of what is told. */
 export const topics = {
   incidents: 'Incidents: opened, resolved, reminders, and what else is said of them; flapping monitors.',
-  maintenance: 'Maintenance windows that begin and end.',
   notices: 'Notices: what the people of a workspace should know of.',
 } as const
 export type Topic = keyof typeof topics
@@ -15,6 +14,5 @@ export const topicWords = [...topicNames, ...noticeKindNames] as const
 /** The topic of a kind of message, such as `incident.opened`; null for a test, which is nobody's choice. */
 export function topicOf(kind: string): Topic | null {
   if (kind === 'test') return null
-  if ((noticeKindNames as readonly string[]).includes(kind)) return 'notices'
-  return kind.startsWith('maintenance') ? 'maintenance' : 'incidents'
+  return (noticeKindNames as readonly string[]).includes(kind) ? 'notices' : 'incidents'
 }

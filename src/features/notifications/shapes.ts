@@ -33,8 +33,7 @@ const members = {
   topics: Type.Array(Words(topicWords), {
     maxItems: 40,
     uniqueItems: true,
-    description:
-      'What it takes of that: `incidents`, `maintenance`, `notices`, or kinds of notices. Those who name it are not held to it.',
+    description: 'What it takes of that: `incidents`, `notices`, or kinds of notices. Those who name it are not held to it.',
   }),
   min_severity: Words(severities, { description: 'What matters less is not sent.' }),
   tags: Type.Array(Tags.items, {
@@ -62,7 +61,7 @@ const example = {
   settings: { server_url: 'https://ntfy.sh', topic: 'bailiwick-7f3a' },
   secrets_set: ['token'],
   for_everything: true,
-  topics: ['incidents', 'maintenance', 'notices'] as const,
+  topics: ['incidents', 'notices'] as const,
   min_severity: 'info' as const,
   tags: [],
   remind_every_seconds: 1_800,
