@@ -6,7 +6,7 @@ import { incidents } from '../../src/features/incidents/tables'
 import { specOf } from '../../src/features/monitors/spec'
 import { monitors } from '../../src/features/monitors/tables'
 import { channelAt, openToLocal } from '../support/channels'
-import { world, type World } from '../support/world'
+import { callerWith, world, type World } from '../support/world'
 
 async function made(w: World, input: object = {}) {
   const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', ...input })
@@ -445,4 +445,24 @@ describe('monitors of HTTP', () => {
     ).toEqual([422, '#/down_if/0 condition'])
     expect((await w.acme.call('PATCH', `/v1/monitors/${one.body.id}`, { down_if: null })).body.down_if).toEqual([])
   })
+})
+
+test('a token that is narrowed to a monitor sees and edits that one alone, and names no others', async () => {
+  const w = await world()
+  const [own, other] = [await made(w, { name: 'own' }), await made(w, { name: 'other' })]
+  const token = await w.acme.call('POST', '/v1/tokens', {
+    name: 'narrowed',
+    permissions: ['monitoring.write'],
+    resource_ids: [own.id],
+  })
+  const narrowed = callerWith(w.app, w.acme.workspaceId, token.body.token)
+  expect((await narrowed.call('GET', '/v1/monitors')).body.data.map((one: any) => one.id)).toEqual([own.id])
+  expect((await narrowed.call('GET', `/v1/monitors/${other.id}`)).status).toBe(404)
+  expect((await narrowed.call('PATCH', `/v1/monitors/${own.id}`, { name: 'mine' })).status).toBe(200)
+  expect(refusalsOf(await narrowed.call('PATCH', `/v1/monitors/${own.id}`, { depends_on: [other.id] }))).toEqual([
+    422,
+    '#/depends_on/0 unknown',
+  ])
+  for (const path of ['/v1/monitoring/export', '/v1/monitoring/metrics'])
+    expect((await narrowed.call('GET', path)).status).toBe(403)
 })

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import { Problem } from '../../core/problem'
+import { understood } from './understood'
+
+const read = (target: string) => Object.values(understood({ target }))
+
+test('a scheme names the type, and what is no URL of its type loses it', () => {
+  expect(read('https://shop.example.com:8443/a?b=c')).toEqual([
+    'http',
+    'https://shop.example.com:8443/a?b=c',
+    'shop.example.com:8443',
+  ])
+  expect(read('HTTPS://Shop.example.com')).toEqual(['http', 'HTTPS://Shop.example.com', 'Shop.example.com'])
+  expect(read('tls://mail.example.com:993/')).toEqual(['tls', 'mail.example.com:993', 'mail.example.com:993'])
+  expect(read('\tshop.example.com ')).toEqual(['http', 'https://shop.example.com/', 'shop.example.com'])
+})
+
+test('a type that is given leaves the target as it stands, and a name that is given stays', () => {
+  expect(understood({ type: 'tls', target: 'mail.example.com:993', name: 'Mail' })).toEqual({
+    type: 'tls',
+    target: 'mail.example.com:993',
+    name: 'Mail',
+  })
+})
+
+test('what tells no type is asked for one', () => {
+  for (const target of [
+    '',
+    ' ',
+    '//',
+    'gopher://example.com/',
+    'a b',
+    'host:port',
+    '[::1',
+    'https//example.com',
+    'x'.repeat(300),
+  ])
+    expect(() => understood({ target }), target).toThrow(Problem)
+})
