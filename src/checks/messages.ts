@@ -15,7 +15,7 @@ export type FromEngine =
   | { kind: 'ready'; capabilities: EngineCapabilities }
   /** Collected for up to a quarter of a second; one that is not `up`, or was asked for, goes at once. */
   | { kind: 'results'; results: CheckResult[] }
-  /** Each second. */
+  /** Each second, and at once when `impaired` changes: before the results that it is about. */
   | { kind: 'pulse'; pulse: EnginePulse }
 
 export interface EngineCapabilities {
