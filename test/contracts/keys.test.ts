@@ -39,6 +39,8 @@ async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
   const channel = { kind: 'slack', name: 'channel', settings: { url: 'http://127.0.0.1:9/' } }
   await w.acme.call('POST', '/v1/notification-channels', channel)
+  const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }
+  await w.acme.call('POST', '/v1/monitors', { type: 'http', name: 'monitor', target: 'http://127.0.0.1:9/', options })
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
 }
@@ -161,10 +163,10 @@ test('a rotation of data keys seals every value anew and deletes the keys before
   const { beat, key } = await sealSome(w)
   const before = await countByKey(w.hub.read)
   const plan = await dataRotation(w.hub)
-  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 10, keys: 2 })
+  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 12, keys: 2 })
   expect(await countByKey(w.hub.read)).toEqual(before)
   const done = await rotateData(w.hub, { by, graceMs: 0, tell: silent })
-  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 10, keys: 2 })
+  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 12, keys: 2 })
   const after = await countByKey(w.hub.read)
   expect([...after.keys()].filter(id => before.has(id))).toEqual([])
   expect((await w.hub.read.select().from(dataKeys)).map(row => row.id).sort()).toEqual(['dek_instance', ...after.keys()].sort())
@@ -198,7 +200,7 @@ test('what does not open is told of by its place, and its key is kept', async ()
   expect(found.failures).toEqual([
     expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The sealed value does not open`),
   ])
-  expect(found.values).toBe(9)
+  expect(found.values).toBe(11)
   expect(await w.audited()).toContain('account.secrets.verify failure')
   await expect(rotateData(w.hub, { by, graceMs: 0, tell: silent })).rejects.toBeInstanceOf(NotOpened)
   const keyId = row!.uuidSealed.split('.')[1]!

@@ -32,6 +32,17 @@ describe.skipIf(!onPostgres)('two hubs on one database', () => {
       (await rows.all<{ status: string }>('select distinct status from monitors')).map(one => one.status).join()
     await until('all up', async () => (await statuses()) === 'up', takeOverMs)
 
+    // Whichever hub is asked, the one that has the monitor checks it.
+    for (const id of ids.slice(0, 6))
+      for (const hub of [staying, dying]) {
+        const found = await until('the check', async () => {
+          const { status, body } = await call(hub, token, 'POST', `/v1/monitors/${id}/check`)
+          // One whose share just changes hands is asked for once more.
+          return status === 202 ? null : { status, found: body.result.status }
+        })
+        expect(found).toEqual({ status: 200, found: 'up' })
+      }
+
     await dying.stop('SIGKILL')
     const killedAt = performance.now()
     target.asked.clear()

@@ -5,6 +5,7 @@ import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
 import { dnsTsigKeys } from '../../features/dns/transfers/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
+import { monitors } from '../../features/monitors/tables'
 import { notificationChannels } from '../../features/notifications/tables'
 import { webhookEndpoints } from '../../features/webhooks/tables'
 
@@ -32,6 +33,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(auditStreams, 'secretSealed', auditStreams.id),
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
+  sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),
   sealed(dnsTsigKeys, 'secretSealed', dnsTsigKeys.id),
 ]
