@@ -1,8 +1,28 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
-import { Prose, Shape, Words } from '../core/shapes'
+import { canonicalHost } from '../core/net/host-name'
+import { Line, Prose, Shape, Words } from '../core/shapes'
 import { CheckInputRefused } from './check'
 import { tlsVersions, type TlsWish } from './tls-connect'
+
+/** Option of types whose target is a host: who is believed to be there. */
+export const serverName = Type.Optional(
+  Line({
+    minLength: 1,
+    maxLength: 253,
+    description: 'Name that is asked for (SNI) and that the certificate must be for, in place of the host of the target.',
+    examples: ['www.example.com'],
+  }),
+)
+
+/** The name to show and to hold the certificate against. @param host of the target */
+export const nameToShow = (servername: string | undefined, host: string): string => canonicalHost(servername ?? host) ?? host
+
+/** @throws CheckInputRefused */
+export function refuseServerName(servername: string | undefined): void {
+  if (servername !== undefined && canonicalHost(servername) === null)
+    throw new CheckInputRefused('/options/servername', 'must be a host name or an address.')
+}
 
 /** Options of every type that speaks TLS. */
 export const tlsMembers = {

@@ -1,14 +1,23 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { canonicalHost } from '../core/net/host-name'
 import { Line, Shape } from '../core/shapes'
 import { attempt } from './attempt'
 import { daysLeft, spanText } from './certificate'
-import { CheckInputRefused, type CertificateFacts, type CheckType } from './check'
+import type { CertificateFacts, CheckType } from './check'
 import { CheckFailed } from './connect-failure'
 import { hostPort, hostPortText } from './host-port'
 import { matches } from './pattern'
 import { connectTls } from './tls-connect'
-import { ipFamily, refuseCertificates, tlsDestination, tlsMembers, tlsSecrets, tlsWish } from './tls-options'
+import {
+  ipFamily,
+  nameToShow,
+  refuseCertificates,
+  refuseServerName,
+  serverName,
+  tlsDestination,
+  tlsMembers,
+  tlsSecrets,
+  tlsWish,
+} from './tls-options'
 
 const Sha256 = Type.String({
   pattern: '^[0-9A-Fa-f]{2}(:?[0-9A-Fa-f]{2}){31}$',
@@ -16,14 +25,7 @@ const Sha256 = Type.String({
 })
 
 const options = Shape({
-  servername: Type.Optional(
-    Line({
-      minLength: 1,
-      maxLength: 253,
-      description: 'Name that is asked for (SNI) and that the certificate must be for, in place of the host of the target.',
-      examples: ['www.example.com'],
-    }),
-  ),
+  servername: serverName,
   ...tlsMembers,
   minimum_days: Type.Optional(
     Type.Number({
@@ -68,14 +70,13 @@ export const tls: CheckType<TlsOptions> = {
   sources: ['CONNECTED', 'RESPONSE_TIME', 'IP', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
   target: text => hostPortText(hostPort(text, 443)),
   refuse(given) {
-    if (given.servername !== undefined && canonicalHost(given.servername) === null)
-      throw new CheckInputRefused('/options/servername', 'must be a host name or an address.')
+    refuseServerName(given.servername)
     refuseCertificates(given)
   },
   run: (target, given, around) =>
     attempt(around, async one => {
       const { host, port } = hostPort(target, 443)
-      const name = canonicalHost(given.servername ?? host) ?? host
+      const name = nameToShow(given.servername, host)
       one.facts.request = `TLS ${hostPortText({ host, port })}${name === host ? '' : ` as ${name}`}`
       await connectTls(one, host, port, tlsWish(given, name), given.ip_family)
       const certificate = one.facts.tls?.certificate

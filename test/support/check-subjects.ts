@@ -21,6 +21,10 @@ export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
       { auth: { type: 'ntlm', username: 'probe', password: 'changeme-ntlm' } },
     ],
   },
+  tcp: {
+    asking: (host, port) => ({ target: `${host}:${port}`, options: { steps: [{ expect: '^hello$' }] } }),
+    transport: 'tcp',
+  },
   tls: {
     asking: (host, port) => ({ target: `${host}:${port}`, options: {} }),
     transport: 'tcp',
