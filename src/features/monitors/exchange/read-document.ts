@@ -2,7 +2,8 @@ import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
 import { readJson, unstorable } from '../../../access/request-body'
 import { invalid, type FieldProblem } from '../../../core/problem'
 import { fieldProblems } from '../../../core/validate'
-import { MonitoringDocument } from './shapes'
+import { BadYaml, plainYaml } from './plain-yaml'
+import { MonitoringDocument, mostImported } from './shapes'
 
 /** A document as it was sent, and where each of its members stands in the text. */
 export interface ReadDocument {
@@ -12,6 +13,8 @@ export interface ReadDocument {
 }
 
 const mostProblems = 20
+// Anchors that are used by each of thousands of monitors are written out for each of them.
+const mostWeight = 4 * mostImported
 
 /**
  * Reads YAML 1.2, of which JSON is a part. @throws Problem 422 that tells line, column and member of all that is wrong, 400 for what is
@@ -27,7 +30,7 @@ export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument
   }
   let read: Document.Parsed | null = null
   const document = () =>
-    (read ??= parseDocument(text, { lineCounter: lines, version: '1.2', strict: true, uniqueKeys: true, prettyErrors: false }))
+    (read ??= parseDocument(text, { lineCounter: lines, version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false }))
   // A large document is read several times as fast as JSON; where its members stand is asked only when something is wrong.
   const value = isJson ? readJson.parse(bytes) : plainOf(document(), at)
   const located = (problem: FieldProblem): FieldProblem => {
@@ -49,7 +52,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** @throws Problem 422 for what is no YAML, and for aliases that stand for more than the text has room for */
+/** @throws Problem 422 for what is no YAML, and for aliases that stand for too much */
 function plainOf(document: Document.Parsed, at: (offset: number) => string): unknown {
   if (document.errors.length > 0)
     throw invalid(
@@ -58,10 +61,10 @@ function plainOf(document: Document.Parsed, at: (offset: number) => string): unk
         .map(error => ({ pointer: '#', code: 'yaml', detail: `cannot be read at ${at(error.pos[0])}: ${error.message}` })),
     )
   try {
-    // As JSON has them: no maps with other keys than texts, no dates, no numbers that are none.
-    return JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null))
-  } catch {
-    throw invalid([{ pointer: '#', code: 'yaml', detail: 'has aliases that stand for too much.' }])
+    return plainYaml(document, mostWeight)
+  } catch (error) {
+    if (!(error instanceof BadYaml)) throw error
+    throw invalid([{ pointer: '#', code: 'yaml', detail: `cannot be read at ${at(error.offset)}: ${error.message}.` }])
   }
 }
 
