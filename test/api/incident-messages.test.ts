@@ -128,6 +128,30 @@ test('a channel that cannot be told is on the timeline too', async () => {
   expect(timeline.at(-1).text).toStartWith('Could not be told over Broken (webhook): ')
 })
 
+test('a channel that is found to be gone is on the timeline too', async () => {
+  const w = await openToLocal(await world())
+  const r = receiver()
+  r.answer = () => new Response('no_service', { status: 404 })
+  await channelAt(w, r.url, { kind: 'slack', name: 'Gone', group_seconds: 0 })
+  const { id } = await down(w)
+  await w.pass(2_000)
+  const { timeline } = (await w.acme.call('GET', at(id))).body
+  expect(timeline.at(-1).text).toBe('Could not be told over Gone (slack): Slack answered with status 404: no_service')
+})
+
+test('what goes on in the same incident is told on the channels that it has by then', async () => {
+  const { w, said } = await scene()
+  const other = receiver()
+  const apart = await channelAt(w, other.url, { for_everything: false, group_seconds: 0 })
+  const { subject } = await down(w)
+  await said()
+  await endOutage(w, subject)
+  await said()
+  await openOutage(w, subject, { channelIds: [apart.id] })
+  expect(await said()).toEqual([])
+  expect(other.received.map(one => JSON.parse(one.body).title)).toEqual(['Shop is down again'])
+})
+
 describe('the link of a message', () => {
   const open = async (w: World, link: string, method = 'GET') => {
     const answer = await w.app.handle(new Request(link.replace(/^https?:\/\/[^/]+/, 'http://localhost:8484'), { method }))

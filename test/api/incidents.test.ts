@@ -115,6 +115,28 @@ describe('an incident', () => {
     expect((await openOutage(w, slow.subject)).opened).toBe(true)
   })
 
+  test('that was reopened and closed while its subject was well hides nothing that fails later', async () => {
+    const w = await world()
+    const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+    const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule })).body
+    const ping = (rest = '') => w.app.handle(new Request(`http://localhost:8484/ping/${beat.uuid}${rest}`))
+    const listed = async () => (await w.acme.call('GET', `/v1/incidents?heartbeat=${beat.id}`)).body.data
+    await ping('/fail')
+    await ping()
+    const [first] = await listed()
+    expect(first.status).toBe('resolved')
+    await w.acme.call('POST', at(first.id, '/reopen'))
+    await w.acme.call('POST', at(first.id, '/resolve'))
+    w.clock.advance(20 * 60_000)
+    await ping('/fail')
+    const [second] = await listed()
+    expect([second.status, second.id === first.id]).toEqual(['open', false])
+    // Closed while it is down, it stays closed.
+    await w.acme.call('POST', at(second.id, '/resolve'))
+    await ping('/fail')
+    expect((await listed())[0]).toMatchObject({ id: second.id, status: 'resolved' })
+  })
+
   test('is reopened by hand, unless what it is about has a later one', async () => {
     const w = await world()
     const { subject, id } = await down(w)

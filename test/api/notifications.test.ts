@@ -7,6 +7,7 @@ import { deliverJob } from '../../src/features/notifications/deliver'
 import { hushThread } from '../../src/features/notifications/tell'
 import { pruneNotifications } from '../../src/features/notifications/retention'
 import { channelAt, logOf, openToLocal, told } from '../support/channels'
+import { mailDouble } from '../support/mail-double'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -145,6 +146,32 @@ describe('reminders', () => {
     expect(titles(r.received).filter(title => title.startsWith('Reminder'))).toHaveLength(2)
     expect(r.received).toHaveLength(7)
   })
+
+  test('go on where a channel is back in service, also of what it never told', async () => {
+    const w = await ours()
+    const r = receiver()
+    r.answer = () => new Response('no_service', { status: 404 })
+    const channel = await channelAt(w, r.url, { kind: 'slack', remind_every_seconds: 600 })
+    await told(w)
+    await soon(w)
+    await w.pass(hour)
+    expect(r.received).toHaveLength(1)
+    r.answer = () => new Response('ok')
+    await w.acme.call('POST', `/v1/notification-channels/${channel.id}/enable`)
+    await w.pass(601 * second)
+    await soon(w)
+    expect(r.received.at(-1)!.body).toContain('Reminder: shop.example.com is down')
+    await w.acme.call('PATCH', `/v1/notification-channels/${channel.id}`, { active: false })
+    await w.pass(hour)
+    const before = r.received.length
+    await w.acme.call('PATCH', `/v1/notification-channels/${channel.id}`, { active: true, remind_every_seconds: 60 })
+    await w.pass(61 * second)
+    await soon(w)
+    expect(r.received).toHaveLength(before + 1)
+    await told(w, { state: 'recovery', title: 'shop is up' })
+    await w.pass(minute)
+    expect(r.received.at(-1)!.body).toContain('shop is up')
+  })
 })
 
 describe('quiet hours', () => {
@@ -179,6 +206,41 @@ describe('quiet hours', () => {
       'incident.resolved cancelled problem_not_sent',
       'incident.resolved sent',
     ])
+  })
+
+  test('tell of the end of what was told before them, however often it came back meanwhile', async () => {
+    const w = await ours()
+    const r = receiver()
+    await channelAt(w, r.url, { quiet_hours: { ...night, except_severity: null } })
+    await at(w, '21:50')
+    await told(w)
+    await soon(w)
+    await at(w, '22:10')
+    await told(w, { state: 'recovery', title: 'shop is up' })
+    await w.pass(minute)
+    await told(w, { kind: 'incident.reopened', title: 'shop is down again' })
+    await w.pass(minute)
+    await told(w, { state: 'recovery', title: 'shop is up for good' })
+    await at(w, '07:00')
+    await soon(w)
+    expect(titles(r.received)).toEqual(['shop.example.com is down', 'shop is up for good'])
+  })
+
+  test('are followed by one reminder of what goes on, and leave those that there may be', async () => {
+    const w = await ours()
+    const r = receiver()
+    const rhythm = { remind_every_seconds: 1_800, most_reminders: 3, group_seconds: 0 }
+    await channelAt(w, r.url, { ...rhythm, quiet_hours: { ...night, except_severity: null } })
+    await at(w, '21:50')
+    await told(w)
+    await soon(w)
+    await at(w, '22:10')
+    for (let i = 0; i < 18; i++) await w.pass(30 * minute)
+    for (let i = 0; i < 5; i++) await soon(w)
+    const reminder = 'Reminder: shop.example.com is down'
+    expect(titles(r.received)).toEqual(['shop.example.com is down', reminder])
+    for (let i = 0; i < 4; i++) await w.pass(30 * minute)
+    expect(titles(r.received).slice(1)).toEqual([reminder, reminder, reminder])
   })
 
   test('that are taken off let go what they held', async () => {
@@ -382,4 +444,25 @@ test('the log keeps what is over for 90 days', async () => {
   await w.pass(2 * 24 * hour)
   await pruneNotifications(w.hub)
   expect(await logOf(w, channel.id)).toEqual([])
+})
+
+describe('mail', () => {
+  test('of an incident that was reopened has a name of its own, and follows the first', async () => {
+    const w = await ours()
+    const double = await mailDouble()
+    const server = { host: '127.0.0.1', port: double.port, tls: 'none' }
+    const settings = { to: ['ada@example.com'], from: 'alerts@example.com', server }
+    await channelAt(w, '', { kind: 'email', settings, group_seconds: 0 })
+    await told(w)
+    await soon(w)
+    await told(w, { state: 'recovery', title: 'shop is up' })
+    await soon(w)
+    await told(w, { kind: 'incident.reopened', title: 'shop is down again' })
+    await soon(w)
+    const header = (name: string) => double.taken.map(one => new RegExp(`^${name}: (.*)$`, 'im').exec(one.text)?.[1] ?? null)
+    const [first, ...later] = header('message-id')
+    expect(new Set([first, ...later]).size).toBe(3)
+    expect(header('in-reply-to')).toEqual([null, first!, first!])
+    double.stop()
+  })
 })

@@ -11,6 +11,8 @@ export interface HeartbeatSubject {
   name: string
   tags: string[]
   target: null
+  /** Whether people were told that it is not well, and will be told when it is. */
+  isFailing: boolean
   fact: NonNullable<EventData<'monitor.alert'>['heartbeat']>
 }
 
@@ -27,6 +29,7 @@ export async function heartbeatSubjects(read: Reader, workspaceId: string, ids: 
     name: row.name,
     tags: row.tags,
     target: null,
+    isFailing: row.status === 'down',
     fact: heartbeatFact(row),
   }))
 }

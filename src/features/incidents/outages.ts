@@ -171,6 +171,7 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
     title: titleOf(outage),
     severity: graver(last, outage),
     ...foundBy(outage),
+    channelIds: outage.channelIds === null ? null : [...outage.channelIds],
     restedMs: last.restedMs + Math.max(0, outage.startedAt - last.resolvedAt!),
     reopenings: last.reopenings + 1,
   })

@@ -15,6 +15,7 @@ import { unresolved, write } from './rows'
 import type { IncidentAcknowledgement, IncidentView } from './shapes'
 import { duration } from '../../core/span'
 import { tellOf } from './messages'
+import { awaitsRecovery } from './subjects'
 import { incidents } from './tables'
 import { addUpdate } from './timeline'
 import { edited, viewOf } from './view'
@@ -51,7 +52,8 @@ export const closeIncident = (ctx: Ctx, id: string, note?: string): Promise<Inci
       resolvedAt: at,
       resolution: 'closed',
       acknowledgedUntil: null,
-      awaitsRecovery: row.subjectId !== null,
+      // One that was reopened by hand may be about what is well: what fails next is told.
+      awaitsRecovery: await awaitsRecovery(tx, row),
     })
     const text = note || `Closed after ${duration(durationOf(incident, at))}.`
     await addUpdate(tx, incident, { kind: 'resolved', at, actor: doerOf(ctx), text, details: { resolution: 'closed' } })

@@ -2,6 +2,7 @@ import type { Reader } from '../../core/db/transaction'
 import type { EventData } from '../../core/events'
 import { heartbeatSubjects, type HeartbeatSubject } from '../heartbeats/subjects'
 import { monitorSubjects, type MonitorSubject } from '../monitors/subjects'
+import type { IncidentRow } from './outage'
 
 // What an incident can be about, as it is now. The steps in outages.ts do not come here: monitors and heartbeats call them.
 
@@ -13,6 +14,13 @@ export async function findSubjects(
 ): Promise<(MonitorSubject | HeartbeatSubject)[]> {
   const [first, second] = [await monitorSubjects(read, workspaceId, ids), await heartbeatSubjects(read, workspaceId, ids)]
   return [...first, ...second]
+}
+
+/** Whether what an incident is about has yet to recover; true also where it cannot be found. */
+export async function awaitsRecovery(read: Reader, { workspaceId, subjectId }: IncidentRow): Promise<boolean> {
+  if (subjectId === null) return false
+  const [found] = await findSubjects(read, workspaceId, [subjectId])
+  return found?.isFailing ?? true
 }
 
 type Facts = Pick<EventData<'monitor.acknowledged'>, 'monitor' | 'heartbeat' | 'probe'>

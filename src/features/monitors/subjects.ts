@@ -11,6 +11,8 @@ export interface MonitorSubject {
   name: string
   tags: string[]
   target: string | null
+  /** Whether people were told that it is not well, and will be told when it is. */
+  isFailing: boolean
   fact: NonNullable<EventData<'monitor.alert'>['monitor']>
 }
 
@@ -27,6 +29,7 @@ export async function monitorSubjects(read: Reader, workspaceId: string, ids: re
     name: row.name,
     tags: row.tags,
     target: row.target || null,
+    isFailing: (row.state.outage?.told ?? null) !== null,
     fact: monitorFact(row),
   }))
 }

@@ -100,12 +100,19 @@ async function hold(tx: Tx, held: readonly { row: NotificationRow; until: number
   }
 }
 
+/** Whether nothing of a thread was sent on its channel, also before it began anew: mail by the same name is taken for the same mail. */
 async function isFirst(hub: Hub, { channelId, thread }: NotificationRow): Promise<boolean> {
   const [row] = await hub.read
     .select({ sentCount: notificationThreads.sentCount })
     .from(notificationThreads)
     .where(and(eq(notificationThreads.channelId, channelId), eq(notificationThreads.thread, thread)))
-  return row?.sentCount === 0
+  if (row?.sentCount !== 0) return false
+  const [sent] = await hub.read
+    .select({ id: notifications.id })
+    .from(notifications)
+    .where(and(eq(notifications.channelId, channelId), eq(notifications.thread, thread), eq(notifications.status, 'sent')))
+    .limit(1)
+  return sent === undefined
 }
 
 /** Writes down what came of a try, and asks for the next. */
@@ -159,7 +166,8 @@ async function settle(
     trouble,
     now,
   )
-  if (goneInARow >= (channelKindOf(channel.kind)?.goneToDisable ?? 1)) return await disableChannel(tx, hub, failing!, deliverKind)
+  if (goneInARow >= (channelKindOf(channel.kind)?.goneToDisable ?? 1))
+    return { ...(await disableChannel(tx, hub, failing!, deliverKind)), jobs: failedJobs(channel, going, trouble, now) }
   return {
     result: undefined,
     notices: failingNotices(failing!),

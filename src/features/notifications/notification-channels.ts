@@ -30,6 +30,7 @@ import { topicNames } from './message-kinds'
 import { openChannelSettings, sealedIn } from './send'
 import type { NotificationChannelInput, NotificationChannelPatch, NotificationChannelView } from './shapes'
 import { channelStates, notificationChannels, type ChannelRow } from './tables'
+import { remindersOn } from './threads'
 import { cancelWaiting, deliverJobsFor, releaseHeld } from './waiting'
 
 /** Channels that a workspace may have. */
@@ -153,7 +154,13 @@ export async function updateChannel(ctx: Ctx, id: string, patch: NotificationCha
         target: channelTarget(row),
         before: { ...channelView(row), secret: secretsOf(kind, kept) },
         after: { ...channelView(changed!), secret: secretsOf(kind, settings) },
-        jobs: whyIdle(changed!) === null ? await deliverJobsFor(tx, changed!) : [],
+        jobs:
+          whyIdle(changed!) === null
+            ? [
+                ...(await deliverJobsFor(tx, changed!)),
+                ...(remindsAnew(row, changed!) ? await remindersOn(tx, changed!, now) : []),
+              ]
+            : [],
       }
     }),
   )
@@ -165,14 +172,23 @@ export async function enableChannel(ctx: Ctx, id: string): Promise<NotificationC
     const row = await channelHeld(tx, ctx, id)
     requireMatch(ctx, row)
     if (row.status === 'enabled') return { result: channelView(row), target: channelTarget(row), unchanged: true }
+    const now = ctx.hub.clock.now()
     const [changed] = await tx
       .update(notificationChannels)
-      .set({ ...fresh, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
+      .set({ ...fresh, version: row.version + 1, updatedAt: now })
       .where(eq(notificationChannels.id, id))
       .returning()
-    return { result: channelView(changed!), target: channelTarget(row), before: channelView(row), after: channelView(changed!) }
+    const view = channelView(changed!)
+    const jobs = changed!.active ? await remindersOn(tx, changed!, now) : []
+    return { result: view, target: channelTarget(row), before: channelView(row), after: view, jobs }
   })
 }
+
+/** Whether the reminders of a channel that is in service now are to be asked for anew: it was not, or reminded otherwise. */
+const remindsAnew = (before: ChannelRow, after: ChannelRow): boolean =>
+  whyIdle(before) !== null ||
+  before.remindEverySeconds !== after.remindEverySeconds ||
+  before.mostReminders !== after.mostReminders
 
 /** Deletes a channel, its secrets and what waits on it; its log stays. @throws Problem 404, 412 */
 export async function deleteChannel(ctx: Ctx, id: string): Promise<void> {

@@ -1,12 +1,14 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import { locking } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
 import type { JobKind } from '../../core/jobs/job'
 import { duration } from '../../core/span'
 import { whyIdle } from './chosen'
 import { reminderJobFor, remindKind } from './delivery-jobs'
 import type { Message } from './message'
-import { notificationChannels, notifications, notificationThreads } from './tables'
+import { heldUntil } from './quiet-hours'
+import { notificationChannels, notifications, notificationThreads, type NotificationRow, type ThreadRow } from './tables'
 import { write } from './tell'
 import { deliverJobsFor } from './waiting'
 
@@ -28,9 +30,11 @@ export const remindJob: JobKind<{ channel_id: string; thread: string }> = {
       const [problem] = await tx.select().from(notifications).where(eq(notifications.id, thread.problemId))
       if (!problem) return { result: undefined }
       const now = hub.clock.now()
-      const next = reminderJobFor(channel.id, thread.thread, now + channel.remindEverySeconds * 1_000)
-      // What has not been told needs no reminder yet.
-      if (thread.sentCount === 0) return { result: undefined, jobs: [next] }
+      // In quiet hours one that says how long it lasts by then is enough, at their end.
+      const quietUntil = heldUntil(channel.quietHours, thread.severity, now)
+      const next = reminderJobFor(channel.id, thread.thread, quietUntil ?? now + channel.remindEverySeconds * 1_000)
+      // What has not been told needs no reminder yet, and one that is on its way no other.
+      if (quietUntil !== null || isOnItsWay(problem) || (await isReminded(tx, thread))) return { result: undefined, jobs: [next] }
       await tx
         .update(notificationThreads)
         .set({ remindersSent: thread.remindersSent + 1, updatedAt: now })
@@ -42,6 +46,25 @@ export const remindJob: JobKind<{ channel_id: string; thread: string }> = {
       return { result: undefined, jobs: [...(goesOn ? [next] : []), ...(row ? await deliverJobsFor(tx, channel) : [])] }
     }
   },
+}
+
+const onTheirWay = ['waiting', 'held'] as const
+const isOnItsWay = ({ status }: NotificationRow): boolean => onTheirWay.some(one => one === status)
+
+async function isReminded(tx: Tx, { channelId, thread }: ThreadRow): Promise<boolean> {
+  const [row] = await tx
+    .select({ id: notifications.id })
+    .from(notifications)
+    .where(
+      and(
+        eq(notifications.channelId, channelId),
+        eq(notifications.thread, thread),
+        eq(notifications.reminder, true),
+        inArray(notifications.status, [...onTheirWay]),
+      ),
+    )
+    .limit(1)
+  return row !== undefined
 }
 
 const reminderOf = (message: Message, number: number, now: number): Message => ({

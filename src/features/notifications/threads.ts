@@ -6,6 +6,9 @@ import { reminderJobFor } from './delivery-jobs'
 import { isAtLeast } from './quiet-hours'
 import { notifications, notificationThreads, type ChannelRow, type NotificationRow, type ThreadRow } from './tables'
 
+// What more problems than these are open is told by the list of incidents.
+const mostReminded = 500
+
 /** What channels were told of a thread that is not over, acknowledged or not. */
 export const openThreads = (tx: Tx, workspaceId: string, thread: string): Promise<ThreadRow[]> =>
   tx
@@ -28,13 +31,15 @@ export async function beginThread(tx: Tx, hub: Hub, channel: ChannelRow, problem
   const own = and(eq(notificationThreads.channelId, channel.id), eq(notificationThreads.thread, problem.thread))
   const [before] = await tx.select().from(notificationThreads).where(own)
   const goesOn = before !== undefined && before.state !== 'ended'
+  // Where its end is not told yet, the other side still has the problem from before: it must hear of the next end.
+  const isStillTold = goesOn || (before !== undefined && (await endWaits(tx, before)))
   const severity = goesOn && isAtLeast(before.severity, problem.severity) ? before.severity : problem.severity
   const begun = {
     state: goesOn ? before.state : ('open' as const),
     severity,
     problemId: problem.id,
     remindersSent: goesOn ? before.remindersSent : 0,
-    sentCount: goesOn ? before.sentCount : 0,
+    sentCount: isStillTold ? before!.sentCount : 0,
     updatedAt: now,
   }
   await tx
@@ -42,6 +47,33 @@ export async function beginThread(tx: Tx, hub: Hub, channel: ChannelRow, problem
     .values({ channelId: channel.id, thread: problem.thread, workspaceId: channel.workspaceId, createdAt: now, ...begun })
     .onConflictDoUpdate({ target: [notificationThreads.channelId, notificationThreads.thread], set: begun })
   return goesOn ? [] : reminderAfter(channel, problem.thread, now)
+}
+
+/** Whether a recovery of a thread is still to be sent on its channel. */
+async function endWaits(tx: Tx, { channelId, thread }: ThreadRow): Promise<boolean> {
+  const [row] = await tx
+    .select({ id: notifications.id })
+    .from(notifications)
+    .where(
+      and(
+        eq(notifications.channelId, channelId),
+        eq(notifications.thread, thread),
+        eq(notifications.state, 'recovery'),
+        inArray(notifications.status, ['waiting', 'held']),
+      ),
+    )
+    .limit(1)
+  return row !== undefined
+}
+
+/** Reminders of what is still open on a channel, for one that is in service again or reminds otherwise than before. */
+export async function remindersOn(tx: Tx, channel: ChannelRow, now: number): Promise<JobDraft[]> {
+  const open = await tx
+    .select({ thread: notificationThreads.thread })
+    .from(notificationThreads)
+    .where(and(eq(notificationThreads.channelId, channel.id), eq(notificationThreads.state, 'open')))
+    .limit(mostReminded)
+  return open.flatMap(({ thread }) => reminderAfter(channel, thread, now))
 }
 
 /** The job of the first reminder, where the channel wants them. @param now ms UTC */
