@@ -1,10 +1,11 @@
 import type { CheckType } from './check'
 import { http } from './http'
+import { icmp } from './icmp'
 import { tcp } from './tcp'
 import { tls } from './tls'
 
 /** Every type of check, in the order in which people are shown them. Adding one is its file and its line here. */
-export const checkTypes: readonly CheckType[] = [http, tcp, tls]
+export const checkTypes: readonly CheckType[] = [http, tcp, icmp, tls]
 
 /** A type by its name; undefined for a group, which asks nobody, and for what this version does not know. */
 export const checkTypeOf = (name: string): CheckType | undefined => checkTypes.find(one => one.name === name)

@@ -24,6 +24,7 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'nginx', present: () => Bun.which('nginx', path) !== null },
   { package: 'opensmtpd', present: () => Bun.which('smtpd', path) !== null },
   { package: 'dovecot-submissiond', present: () => existsSync('/usr/lib/dovecot/submission-login') },
+  { package: 'iputils-ping', present: () => Bun.which('ping', path) !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },

@@ -25,6 +25,10 @@ export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
     asking: (host, port) => ({ target: `${host}:${port}`, options: { steps: [{ expect: '^hello$' }] } }),
     transport: 'tcp',
   },
+  icmp: {
+    asking: host => ({ target: host, options: {} }),
+    transport: 'icmp',
+  },
   tls: {
     asking: (host, port) => ({ target: `${host}:${port}`, options: {} }),
     transport: 'tcp',

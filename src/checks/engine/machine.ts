@@ -3,6 +3,7 @@ import { classOf, parseAddress } from '../../core/net/address'
 import { systemResolve } from '../../core/net/egress'
 import { interfaceAddresses } from '../../core/net/own-listeners'
 import { resolversIn, type Resolver } from '../../core/net/resolvers'
+import { inTurn } from '../in-turn'
 import type { EngineClock } from './clock'
 import { addressesByHost } from './hosts-file'
 import { askResolvers } from './name-answer'
@@ -88,21 +89,5 @@ function textOf(path: string): string | null {
     return readFileSync(path, 'utf8')
   } catch {
     return null
-  }
-}
-
-/** Lets so many calls be under way at once; the others wait. */
-function inTurn<A, R>(most: number, call: (given: A) => Promise<R>): (given: A) => Promise<R> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async given => {
-    if (running >= most) await new Promise<void>(resolve => waiting.push(resolve))
-    running++
-    try {
-      return await call(given)
-    } finally {
-      running--
-      waiting.shift()?.()
-    }
   }
 }

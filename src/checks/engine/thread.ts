@@ -1,6 +1,7 @@
 import type { Resolver } from '../../core/net/resolvers'
 import type { CheckType } from '../check'
 import { checkTypeOf } from '../index'
+import { ownPingWays } from '../ping/ways'
 import type { EngineCapabilities, FromEngine, ToEngine } from '../messages'
 import { systemEngineClock as clock } from './clock'
 import { Engine, type EngineGround } from './engine'
@@ -16,7 +17,6 @@ export type FromThread = FromEngine | { kind: 'stopped' }
 const mostChecks = 12_000
 // For whatever else this program has open.
 const otherFiles = 1000
-const noIcmp: EngineCapabilities['icmp'] = { by: 'none', problem: 'This version has no checks by ICMP.' }
 
 /** The thread in which a hub's checks run. @param typeOf those of this program; tests have their own */
 export function runChecks(typeOf: (name: string) => CheckType | undefined = checkTypeOf): void {
@@ -34,7 +34,7 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
 
 function begin(resolvers: Resolver[] | null, typeOf: EngineGround['typeOf'], tell: EngineGround['tell']): Engine {
   const mostInFlight = Math.min(mostChecks, Math.max(mostOpenFiles() - otherFiles, 100))
-  const capabilities: EngineCapabilities = { icmp: noIcmp, most_in_flight: mostInFlight }
+  const capabilities: EngineCapabilities = { icmp: ownPingWays().capability(), most_in_flight: mostInFlight }
   tell({ kind: 'ready', capabilities })
   return new Engine({
     clock,

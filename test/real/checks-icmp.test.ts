@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+// A compiled program pings in a network of its own, as nobody and as root, by whatever the kernel lets it.
+
+let folder: string
+let program: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bailiwick-ping-'))
+  chmodSync(folder, 0o755)
+  program = join(folder, 'ping-program')
+  const entry = new URL('../support/ping-program.ts', import.meta.url).pathname
+  const built = Bun.spawnSync([process.execPath, 'build', '--compile', '--bytecode', '--format=esm', entry, '--outfile', program])
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString())
+  chmodSync(program, 0o755)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const asNobody = 'setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all'
+const apart = Bun.spawnSync(['unshare', '-n', 'true']).exitCode === 0
+
+/** @param groups that may open ping sockets, as the kernel's setting has them */
+function pinged(groups: string, before: string) {
+  const script = `ip link set lo up && echo "${groups}" > /proc/sys/net/ipv4/ping_group_range && exec ${before} "$0" "$@"`
+  const run = Bun.spawnSync(['unshare', '-n', 'sh', '-c', script, program, '127.0.0.1', '::1', '192.0.2.1'])
+  if (run.exitCode !== 0) throw new Error(run.stderr.toString())
+  return JSON.parse(run.stdout.toString())
+}
+
+const upAndApart = [
+  { connected: true, error: null, total: expect.any(Number) },
+  { connected: true, error: null, total: expect.any(Number) },
+  { connected: false, error: { kind: 'unreachable', message: expect.stringContaining('no route') }, total: expect.any(Number) },
+]
+
+test.skipIf(!apart)('nobody pings where the group may', () => {
+  expect(pinged('0 2147483647', asNobody)).toEqual({
+    user: 65_534,
+    capability: { by: 'ping_socket', problem: null },
+    found: upAndApart,
+  })
+})
+
+test.skipIf(!apart)('root pings where no group may', () => {
+  expect(pinged('1 0', '')).toEqual({ user: 0, capability: { by: 'raw_socket', problem: null }, found: upAndApart })
+})
+
+test.skipIf(!apart)('nobody is told what to do where nothing is allowed', () => {
+  // Without privileges to be had from a file: as in a container that drops them.
+  const { capability, found } = pinged('1 0', `${asNobody} --no-new-privs`)
+  expect(capability).toEqual({ by: 'none', problem: expect.stringContaining('net.ipv4.ping_group_range') })
+  expect(found[0].error.kind).toBe('unsupported')
+})
