@@ -1,4 +1,4 @@
-import { and, count, eq, gte, inArray, max } from 'drizzle-orm'
+import { and, count, eq, gte, inArray } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import type { CheckResult, CheckSpec } from '../../../checks/check'
 import type { Reader } from '../../../core/db/transaction'
@@ -39,17 +39,18 @@ export interface RosterChange {
 const sharesAtOnce = 16
 const rowsAtOnce = 500
 // Clocks of hubs differ, and a change that was written earlier may be committed later.
-const overlapMs = 10_000
+const overlapMs = 60_000
 
 /** The monitors of the shares that this hub holds. */
 export class Roster {
   private readonly byId = new Map<string, Kept>()
   private shares = new Set<number>()
-  private changedAt = 0
-  private policiesAt = 0
+  private lookedAt: number
   private readonly policies = new Map<string, number>()
 
-  constructor(private readonly hub: Hub) {}
+  constructor(private readonly hub: Hub) {
+    this.lookedAt = hub.clock.now()
+  }
 
   get(id: string): Kept | undefined {
     return this.byId.get(id)
@@ -70,7 +71,6 @@ export class Roster {
   /** Reads the monitors of shares that this hub has from now on. */
   async take(taken: readonly number[]): Promise<RosterChange> {
     const change: RosterChange = { upsert: [], remove: [] }
-    if (this.shares.size === 0) await this.mark()
     for (let at = 0; at < taken.length; at += sharesAtOnce) {
       const some = taken.slice(at, at + sharesAtOnce)
       const rows = await this.hub.read.select().from(monitors).where(inArray(monitors.share, some))
@@ -93,19 +93,19 @@ export class Roster {
   async look(): Promise<RosterChange> {
     const change: RosterChange = { upsert: [], remove: [] }
     if (this.shares.size === 0) return change
-    const { read } = this.hub
+    const { read, clock } = this.hub
+    // A clock that was set back makes edits that look old.
+    const now = clock.now()
+    const since = Math.min(this.lookedAt, now) - overlapMs
     const changed = await read
       .select({
         id: monitors.id,
         share: monitors.share,
         version: monitors.version,
         stateVersion: monitors.stateVersion,
-        at: monitors.updatedAt,
       })
       .from(monitors)
-      // A clock that was set back makes edits that look old.
-      .where(gte(monitors.updatedAt, Math.min(this.changedAt, this.hub.clock.now()) - overlapMs))
-    for (const row of changed) this.changedAt = Math.max(this.changedAt, row.at)
+      .where(gte(monitors.updatedAt, since))
     const news = changed.filter(row => this.shares.has(row.share) && !this.isKnown(row)).map(row => row.id)
     for (let at = 0; at < news.length; at += rowsAtOnce)
       await this.keep(
@@ -121,7 +121,8 @@ export class Roster {
       const ids = new Set((await read.select({ id: monitors.id }).from(monitors).where(ofShares)).map(row => row.id))
       for (const id of [...this.byId.keys()]) if (!ids.has(id)) this.drop(id, change)
     }
-    await this.followPolicies(change)
+    await this.followPolicies(since, change)
+    this.lookedAt = now
     return change
   }
 
@@ -141,14 +142,6 @@ export class Roster {
   private isKnown(row: Pick<MonitorRow, 'id' | 'version' | 'stateVersion'>): boolean {
     const known = this.byId.get(row.id)
     return known !== undefined && known.version === row.version && known.stateVersion >= row.stateVersion
-  }
-
-  private async mark(): Promise<void> {
-    const { read } = this.hub
-    const [newest] = await read.select({ at: max(monitors.updatedAt) }).from(monitors)
-    const [policy] = await read.select({ at: max(workspaces.updatedAt) }).from(workspaces)
-    this.changedAt = newest!.at ?? 0
-    this.policiesAt = policy!.at ?? 0
   }
 
   private async keep(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
@@ -189,16 +182,15 @@ export class Roster {
     }
   }
 
-  private async followPolicies(change: RosterChange): Promise<void> {
+  private async followPolicies(since: number, change: RosterChange): Promise<void> {
     const { read } = this.hub
     const changed = await read
       .select({ id: workspaces.id, at: workspaces.updatedAt })
       .from(workspaces)
-      .where(gte(workspaces.updatedAt, Math.min(this.policiesAt, this.hub.clock.now()) - overlapMs))
+      .where(gte(workspaces.updatedAt, since))
     for (const { id, at } of changed) {
       if (this.policies.get(id) === at) continue
       this.policies.set(id, at)
-      this.policiesAt = Math.max(this.policiesAt, at)
       const own = and(eq(monitors.workspaceId, id), inArray(monitors.share, [...this.shares]))
       await this.specify(await read.select().from(monitors).where(own), change)
     }
