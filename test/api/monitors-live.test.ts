@@ -34,6 +34,11 @@ async function say(w: World, monitor: string, ...results: Partial<CheckResult>[]
   }
 }
 
+/** Time goes by with the hub awake: unlike `pass`, in which it stands still until the end. */
+async function awake(w: World, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 5000) await w.pass(Math.min(left, 5000))
+}
+
 /** The hub stops and starts again. */
 async function restart(w: World): Promise<void> {
   await w.monitoring.stop()
@@ -230,10 +235,9 @@ test('silence makes a monitor unknown, never down, and the next good result make
   const id = await watched(w)
   await say(w, id, {})
   await w.audited()
-  await w.pass(170_000)
+  await awake(w, 170_000)
   expect(await statusOf(w, id)).toBe('up')
-  await w.pass(20_000)
-  await w.pass(1000)
+  await awake(w, 20_000)
   expect(await statusOf(w, id)).toBe('unknown')
   await say(w, id, {})
   expect(await statusOf(w, id)).toBe('up')
@@ -294,7 +298,7 @@ test('while the location says that it cannot see, nothing goes down', async () =
     status: 'degraded',
     detail: 'Results of this hub do not count at present: No resolver answers.',
   })
-  await w.pass(180_000)
+  await awake(w, 180_000)
   await say(w, id, bad)
   expect(await statusOf(w, id)).toBe('unknown')
   w.engine.pulse()
@@ -474,8 +478,7 @@ test('in a maintenance window nobody is told, and what is still down an interval
     await say(w, id, bad)
   }
   expect([await statusOf(w, id), await w.happened()]).toEqual(['down', []])
-  await w.pass(61_000)
-  await w.pass(1000)
+  await awake(w, 62_000)
   expect(await w.happened()).toEqual(['monitor.alert'])
   expect(await incidentsOf(w)).toMatchObject([{ started_at: new Date(failedAt).toISOString() }])
   expect(await transitionsOf(w, id)).toEqual(['new up', 'up maintenance', 'maintenance down'])
@@ -519,4 +522,106 @@ test('a monitor and an event are shown with the incident and the monitor that be
   expect(body.data[0].expanded.resource).toMatchObject({ id, name: 'shop', status: 'down' })
   await say(w, id, {}, {})
   expect(await shown()).toBeNull()
+})
+
+test('what fails while what it depends on was just found well is told at once', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router' })
+  const shop = await watched(w, { name: 'shop', depends_on: [router] })
+  await say(w, router, {})
+  await say(w, shop, {})
+  await w.pass(30_000)
+  await say(w, shop, bad, bad)
+  // It is held until its parent was looked at.
+  expect([await statusOf(w, shop), await w.happened()]).toEqual(['down', []])
+  expect(w.engine.sent.at(-1)).toMatchObject({ kind: 'run_now', monitors: [router] })
+  await say(w, router, {})
+  await w.pass(1000)
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id)).toEqual([shop])
+})
+
+test('of what is under maintenance no failure from before or within takes the place of the maintenance', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const made = await w.acme.call('POST', '/v1/maintenance-windows', {
+    name: 'by hand',
+    kind: 'once',
+    timezone: 'UTC',
+    starts_at_local: '2026-01-01T00:00:00',
+    duration_seconds: 600,
+    targets: { monitors: [id] },
+  })
+  await w.acme.call('POST', `/v1/maintenance-windows/${made.body.id}/start`)
+  await w.settle()
+  const begunAt = (await rowOf(w, id)).statusSince
+  await w.pass(590_000)
+  await say(w, id, bad)
+  // The window ends at the moment in which the second failure is told, before anything else is looked at.
+  w.clock.jump(600_000 - (w.clock.now() - begunAt) + 1)
+  const endedAt = w.clock.now()
+  w.engine.say({ monitor: id, ...bad })
+  await w.settle()
+  expect(await statusOf(w, id)).toBe('down')
+  const row = await rowOf(w, id)
+  expect(row.statusSince).toBeGreaterThanOrEqual(endedAt)
+})
+
+test('a restart during an outage does not make it easier to recover', async () => {
+  const w = await world()
+  const id = await watched(w, { recover: 3 })
+  await say(w, id, {})
+  await say(w, id, bad, bad)
+  for (let n = 0; n < 5; n++) {
+    await w.pass(59_000)
+    await say(w, id, bad)
+  }
+  await restart(w)
+  await say(w, id, {})
+  expect(await statusOf(w, id)).toBe('down')
+  await say(w, id, {}, {})
+  expect(await statusOf(w, id)).toBe('up')
+})
+
+test('after a restart a good result of what was well is not written down', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  for (let n = 0; n < 5; n++) {
+    await w.pass(59_000)
+    await say(w, id, {})
+  }
+  await restart(w)
+  const { stateVersion } = await rowOf(w, id)
+  await say(w, id, {})
+  expect((await rowOf(w, id)).stateVersion).toBe(stateVersion)
+})
+
+test('a hub that slept raises no status anew for each monitor when it wakes', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  await w.audited()
+  w.clock.jump(3 * 3600_000)
+  await w.pass(1000)
+  await say(w, id, {})
+  expect([await statusOf(w, id), await w.audited(), await w.happened()]).toEqual(['up', [], []])
+  // The silence that comes after it counts.
+  w.clock.jump(3 * 3600_000)
+  await w.pass(1000)
+  await awake(w, 190_000)
+  expect(await statusOf(w, id)).toBe('unknown')
+})
+
+test('an edit and a restart during an outage raise nothing anew', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {}, bad, bad)
+  expect(await statusOf(w, id)).toBe('down')
+  await w.acme.call('PATCH', `/v1/monitors/${id}`, { name: 'renamed' })
+  await w.settle()
+  await restart(w)
+  expect(await statusOf(w, id)).toBe('down')
+  await say(w, id, bad)
+  expect([await statusOf(w, id), await w.happened()]).toEqual(['down', ['monitor.alert']])
 })

@@ -10,6 +10,7 @@ import type { MonitorRow } from '../view'
 import type { Kept, Roster, RosterChange } from './roster'
 import type { Shares } from './shares'
 import type { Surroundings } from './surroundings'
+import { freshFor } from '../verdict/locations'
 
 // So many monitors in a transaction: all else in the process waits while SQLite is written.
 const monitorsAtOnce = 100
@@ -47,8 +48,18 @@ export class Judging {
       return
     }
     const { after, quiet } = judged(kept, kept, [found], this.surroundings)
-    if (quiet) Object.assign(kept, { state: after.state, wakeAt: after.wakeAt })
-    else this.waitingFound.set(kept.id, [found])
+    if (!quiet) this.waitingFound.set(kept.id, [found])
+    else {
+      Object.assign(kept, { state: after.state, wakeAt: after.wakeAt })
+      if (found.result) this.surroundings.looked(kept.id)
+    }
+  }
+
+  /** Where nobody looked for a while, silence says nothing about what is checked: it has time to be heard of first. */
+  stoodStill(): void {
+    const at = this.hub.clock.now()
+    for (const kept of this.roster.all())
+      if (kept.wakeAt !== null && !kept.group) kept.wakeAt = Math.max(kept.wakeAt, at + freshFor(kept.intervalSeconds * 1000))
   }
 
   /** Judges those monitors anew whose time has come, without a result. */
@@ -98,7 +109,7 @@ export class Judging {
         wakes: all.flatMap(one => one.wakes),
       }
     })
-    for (const one of written) await this.apply(one, found.get(one.kept.id)!.length)
+    for (const one of written) await this.apply(one, new Set(found.get(one.kept.id)))
   }
 
   /** Judges one monitor upon the row that the database has, and writes what follows. */
@@ -128,13 +139,13 @@ export class Judging {
   }
 
   /** Takes over into memory what was committed. */
-  private async apply({ kept, row, after, consequences, again, lost }: Outcome, done: number): Promise<void> {
+  private async apply({ kept, row, after, consequences, again, lost }: Outcome, done: ReadonlySet<Found>): Promise<void> {
     if (again) return
     if (lost) {
       this.waitingFound.delete(kept.id)
       return
     }
-    const left = this.waitingFound.get(kept.id)?.slice(done) ?? []
+    const left = this.waitingFound.get(kept.id)?.filter(one => !done.has(one)) ?? []
     this.waitingFound.delete(kept.id)
     if (!row) return this.changed(this.roster.forget(kept.id))
     if (!after) return this.changed(await this.roster.reread(row))

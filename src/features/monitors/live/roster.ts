@@ -8,6 +8,7 @@ import { othersTurn } from '../../../core/turns'
 import { latestOf } from '../latest'
 import type { GroupOptions } from '../monitor-types'
 import { carriesSecret, isChecked, specOf } from '../spec'
+import type { MonitorState } from '../state'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { afterEdit } from '../verdict/judge'
@@ -160,7 +161,7 @@ export class Roster {
       const isEdited = before && before.version !== row.version && before.stateVersion === row.stateVersion && !row.paused
       this.byId.set(row.id, {
         ...kept,
-        state: isEdited ? afterEdit(row.state, row.locations, now) : row.state,
+        state: isEdited ? afterEdit(row.state, row.locations, now) : before ? row.state : heardLately(row),
         // Older silence says nothing about the monitor, only about the hubs.
         wakeAt: before || row.type === 'group' ? now : now + freshFor(row.intervalSeconds * 1000),
         group: row.type === 'group' ? (options as GroupOptions) : null,
@@ -201,6 +202,13 @@ export class Roster {
     latestOf(this.hub).delete(id)
     change.remove.push(id)
   }
+}
+
+/** Its state with the time of the last check, which is written down more often than what it found: that was nothing new. */
+function heardLately({ state, lastCheckAt }: MonitorRow): MonitorState {
+  const local = state.locations[localLocation]
+  if (!local?.lastResultAt || !lastCheckAt || lastCheckAt <= local.lastResultAt) return state
+  return { ...state, locations: { ...state.locations, [localLocation]: { ...local, lastResultAt: lastCheckAt } } }
 }
 
 type Policy = typeof workspaces.$inferSelect.networkPolicy

@@ -67,6 +67,15 @@ export class Surroundings {
     }
   }
 
+  /** A monitor of this hub was looked at, and is as it was: those that wait to know whose outage theirs is are judged. */
+  looked(id: string): void {
+    const at = this.hub.clock.now()
+    for (const follower of this.followers.get(id) ?? []) {
+      const kept = this.roster.get(follower)
+      if (kept?.state.held?.because === 'dependency') kept.wakeAt = Math.min(kept.wakeAt ?? at, at)
+    }
+  }
+
   /** Monitors came, went or were edited: who stands on whom is found out anew. */
   changed(): void {
     this.isStale = true

@@ -14,7 +14,7 @@ import { Judging } from './judging'
 import { writeLastChecks } from './last-checks'
 import { Roster, type Kept, type RosterChange } from './roster'
 import { Runs } from './runs'
-import { Shares } from './shares'
+import { leastGapMs, Shares } from './shares'
 import { Surroundings } from './surroundings'
 import { monitoringTopic } from '../topic'
 
@@ -57,6 +57,7 @@ export class MonitoringWatch {
   private readonly queued = new Set<string>()
   private dividedAt: number | null = null
   private calendarAt: number | null = null
+  private tickedAt: number | null = null
   private checksWrittenAt: number
   private faults = new Map<string, number>()
   private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
@@ -214,6 +215,8 @@ export class MonitoringWatch {
     }
     await this.attempt('look', () => this.look())
     await this.attempt('surroundings', () => this.around.look())
+    if (this.tickedAt !== null && now - this.tickedAt >= leastGapMs) this.judging.stoodStill()
+    this.tickedAt = now
     this.followCalendar(now)
     this.judging.wakeDue()
     await this.attempt('write', () => this.judging.write())

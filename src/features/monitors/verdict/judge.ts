@@ -37,7 +37,8 @@ export function judge(before: MonitorState, input: JudgeInput, at: number): Judg
   const state: MonitorState = { ...changed, outage, held }
   const status: MonitorStatus = maintenance ? 'maintenance' : verdict
   const since =
-    verdict === before.verdict
+    // Time of maintenance stays that, whatever is found out about it afterwards.
+    verdict === before.verdict || input.status === 'maintenance' || status === 'maintenance'
       ? at
       : ((verdict === 'down' ? count.downSince : verdict === 'degraded' ? count.worseSince : null) ?? at)
   const transition = transitionOf(before, input, status, since, maintenance ? `Maintenance: ${maintenance.name}.` : reason, at)
