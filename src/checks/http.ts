@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { attempt, type Attempt } from './attempt'
 import { CheckInputRefused, type CheckError, type CheckType, type Facts } from './check'
 import { CheckFailed } from './connect-failure'
-import { decoded, readUpTo, textOf } from './http/body'
+import { codedMost, decoded, readUpTo, textOf } from './http/body'
 import { Conversation, type Ask } from './http/conversation'
 import { answerFailure, type Answer } from './http/exchange'
-import { hidingSecrets } from './hiding'
+import { hidingSecrets, secretsAmong, withoutBegun } from './hiding'
 import { httpDestination, httpOptions, httpSecrets, type HttpOptions } from './http/options'
 import { matches } from './pattern'
 import { refuseHttpOptions } from './http/refuse-options'
@@ -70,10 +70,9 @@ async function judge(attempt: Attempt, answer: Answer, url: URL, options: HttpOp
   const limit = options.body_limit_bytes ?? bodyMost
   let broken: unknown = null
   try {
-    const sent = await attempt.within(readUpTo(answer.body, limit), 'no end of the answer')
-    const coding = answer.headers['content-encoding']
-    const octets = coding ? await attempt.within(decoded(sent, coding, limit), 'no end of the answer') : sent.octets
-    facts.body = textOf(octets, answer.headers['content-type'])
+    const octets = await attempt.within(bodyOf(answer, limit), 'no end of the answer')
+    const text = textOf(octets, answer.headers['content-type'])
+    facts.body = octets.length < limit ? text : withoutBegun(text, secretsAmong(options, httpSecrets))
   } catch (error) {
     broken = error
   }
@@ -101,7 +100,7 @@ async function judge(attempt: Attempt, answer: Answer, url: URL, options: HttpOp
 function redirected({ url, method, body }: Ask, { status, headers }: Answer): Ask | null {
   const location = headers.location
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null
-  const next = URL.parse(location, url)
+  const next = URL.parse(locationOf(location), url)
   if (!next || (next.protocol !== 'http:' && next.protocol !== 'https:')) {
     const where = next ? `a URL of the scheme ${next.protocol.slice(0, -1).slice(0, 20)}` : 'what is no URL'
     throw new CheckFailed('redirects', `redirected to ${where}`)
@@ -116,10 +115,28 @@ function redirected({ url, method, body }: Ask, { status, headers }: Answer): As
 
 const bodyMost = 1024 * 1024
 
+/** The decoded body, cut at the limit. Answers that have none by definition (RFC 9112 section 6.3) are not read: some servers send one. */
+async function bodyOf({ status, headers, body, method }: Answer, limit: number): Promise<Buffer> {
+  if (method === 'HEAD' || status === 204 || status === 304) return Buffer.alloc(0)
+  const coding = headers['content-encoding']
+  if (!coding) return (await readUpTo(body, limit)).octets
+  return await decoded(await readUpTo(body, codedMost(limit)), coding, limit)
+}
+
+/** The rest of the query stays as it was written. */
 function neverSeen(target: URL): URL {
   const url = new URL(target)
-  url.searchParams.append('bailiwick_check', randomBytes(8).toString('hex'))
+  url.search += `${url.search === '' ? '?' : '&'}bailiwick_check=${randomBytes(8).toString('hex')}`
   return url
+}
+
+/** A header's octets came as Latin-1. Servers that send a URL beyond ASCII write it in UTF-8, and browsers read it so. */
+function locationOf(text: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1'))
+  } catch {
+    return text
+  }
 }
 
 /** Redirects may carry what lets people in: their parameters are not shown. */
@@ -146,6 +163,7 @@ function httpTarget(text: string): string {
   const url = text.length > 2048 || /[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\//i.test(text) ? null : URL.parse(text)
   if (!url) throw refused('must be a URL of the scheme http or https, of at most 2,048 characters.')
   if (url.username || url.password) throw refused('must not hold a user name or password: they belong into `options.auth`.')
+  if (url.port === '0') throw refused('must have a port from 1 to 65535.')
   if (text.includes('#')) throw refused('must not hold a fragment, which is never sent.')
   return url.href
 }

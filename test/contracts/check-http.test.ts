@@ -111,6 +111,25 @@ describe('the request', () => {
     expect(server.asked[0]).not.toBe(server.asked[1])
   })
 
+  test('leaves the rest of the query as it was written', async () => {
+    const server = await served((_, response) => response.end())
+    await run(at(server.port, '/a?wsdl&b=c%20d'), { cache_bust: true })
+    await run(at(server.port, '/a'), { cache_bust: true })
+    expect(server.asked[0]).toMatch(/^GET \/a\?wsdl&b=c%20d&bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.asked[1]).toMatch(/^GET \/a\?bailiwick_check=[0-9a-f]{16}$/)
+  })
+
+  test('has the Content-Type that was given where it has no body, unless a redirect took the body away', async () => {
+    const server = await served((request, response) => {
+      if (request.url === '/once') response.writeHead(303, { location: '/' })
+      response.end()
+    })
+    const headers = { 'Content-Type': 'application/json' }
+    await run(at(server.port), { headers })
+    await run(at(server.port, '/once'), { headers, method: 'POST', body: '{}' })
+    expect(server.headers.map(one => one['content-type'])).toEqual(['application/json', 'application/json', undefined])
+  })
+
   test('carries Basic and Bearer credentials', async () => {
     const server = await served((_, response) => response.end())
     await run(at(server.port), { auth: { type: 'basic', username: 'probe', password: 'changeme' } })
@@ -236,6 +255,12 @@ describe('redirects', () => {
     expect(one.headers.map(headers => headers.cookie)).toEqual(['own=0', 'own=0; a=1; b=2', undefined, undefined])
   })
 
+  test('lead where a URL in UTF-8 says', async () => {
+    const port = await says('HTTP/1.1 302 Found\r\nLocation: /gr\u00fc\u00dfe\r\nContent-Length: 0\r\n\r\n')
+    const facts = await run(at(port), { max_redirects: 1 })
+    expect(facts.request).toBe(`GET http://a.test:${port}/gr%C3%BC%C3%9Fe`)
+  })
+
   test('to an address that is closed, another scheme or nowhere are refused', async () => {
     const one = await served((request, response) => {
       response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) })
@@ -291,6 +316,32 @@ describe('the body', () => {
     expect((await run(at(one.port, '/gzip'))).error).toEqual(content('the body is not the gzip that its header says'))
     expect((await run(at(one.port, '/lzma'))).error).toEqual(content('the body is coded as lzma, which was not asked for'))
     expect((await run(at(one.port, '/gzip,gzip,gzip'))).error).toEqual(content('the body is coded more than twice'))
+  })
+
+  test.each(codings)('in %s is read to the limit of its decoded form', async (coding, coded) => {
+    const text = Array.from({ length: 500 }, (_, at) => `line ${at}\n`).join('')
+    const one = await served((_, response) => {
+      response.writeHead(200, { 'content-encoding': coding })
+      response.end(coded(Buffer.from(text)))
+    })
+    expect(await run(at(one.port), { body_limit_bytes: 40 })).toMatchObject({ error: null, body: text.slice(0, 40) })
+  })
+
+  test.each([
+    ['HEAD', '200 OK'],
+    ['GET', '204 No Content'],
+    ['GET', '304 Not Modified'],
+  ])('is not looked for in an answer to %s of %s, though the server sends one', async (method, status) => {
+    const port = await says(`HTTP/1.1 ${status}\r\nContent-Length: 5\r\n\r\nhello`)
+    const facts = await run(at(port), { method, accepted_status: [status.slice(0, 3)] })
+    expect(facts).toMatchObject({ error: null, body: '' })
+  })
+
+  test('that is cut holds no beginning of a secret', async () => {
+    const one = await served((request, response) => response.end(`sent: ${request.headers['x-key']}`))
+    const ask = (limit: number) =>
+      run(at(one.port), { body_limit_bytes: limit, secret_headers: { 'X-Key': 'changeme-9f2c41' } }).then(facts => facts.body)
+    expect([await ask(20), await ask(10), await ask(8)]).toEqual(['sent: ', 'sent: ', 'sent: ch'])
   })
 
   test('without end is cut at the limit, and the connection closed', async () => {
@@ -360,7 +411,7 @@ describe('an answer that is none', () => {
     ['SSH-2.0-OpenSSH_9.2\r\n', 'protocol', 'the answer is not valid HTTP'],
     ['', 'closed', 'the server closed the connection without an answer'],
     [
-      `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(300_000)}\r\n\r\n`,
       'protocol',
       'the headers of the answer are larger than is read',
     ],
@@ -373,6 +424,14 @@ describe('an answer that is none', () => {
   ] as const)('%p', async (text, kind, message) => {
     const facts = await run(at(await says(text)), {}, { withinMs: 5000 })
     expect(facts.error).toEqual({ kind, message })
+  })
+
+  test.each([
+    ['has many and long headers', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\nok`],
+    ['has lines that end in a line feed alone', 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok'],
+    ['comes after hints', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+  ])('is none that %s', async (_, text) => {
+    expect(await run(at(await says(text)))).toMatchObject({ error: null, status: 200, body: 'ok' })
   })
 
   test('but a switch of protocols has nothing to say', async () => {
@@ -607,6 +666,7 @@ describe('input', () => {
     'http://u:p@a.test/',
     'http://a.test/#x',
     'http://a.test/ x',
+    'http://a.test:0/',
     `http://a.test/${'x'.repeat(2048)}`,
   ])('refuses the target %s', text => {
     expect(() => http.target(text)).toThrow(CheckInputRefused)
@@ -621,6 +681,7 @@ describe('input', () => {
     [{ method: 'POST', body: '{', body_encoding: 'json' }, '/options/body'],
     [{ method: 'POST', body: 'a=ä', body_encoding: 'form' }, '/options/body'],
     [{ accepted_status: ['299-200'] }, '/options/accepted_status'],
+    [{ auth: { type: 'basic', username: 'a:b', password: 'changeme' } }, '/options/auth/username'],
     [{ auth: { type: 'oauth2', token_url: 'ftp://a.test', client_id: 'a', client_secret: 'b' } }, '/options/auth/token_url'],
     [{ auth: { type: 'ntlm', username: 'a', password: 'b' }, http_version: '2' }, '/options/http_version'],
     [{ proxy: { url: 'ftp://a.test' } }, '/options/proxy/url'],

@@ -55,8 +55,13 @@ export const evaluate = (condition: Condition, facts: Facts, { now }: { now: num
 export function evaluateIn({ left, right, operator, negated }: Condition, look: Look): Verdict {
   const [one, other] = [look.valueOf(left), look.valueOf(right)]
   const holds = compare(left, one, operator, right, other) !== negated
-  const sides = `${shown(left, one)} ${operator} ${shown(right, other)}`
-  return { holds, found: negated ? `not ${sides}` : sides }
+  return {
+    holds,
+    get found() {
+      const sides = `${shown(left, one, look.hide)} ${operator} ${shown(right, other, look.hide)}`
+      return negated ? `not ${sides}` : sides
+    },
+  }
 }
 
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>']

@@ -28,6 +28,19 @@ describe('the judgement of one run', () => {
     })
   })
 
+  test('shows no part of a secret, however long it is', () => {
+    const secret = 'changeme-'.repeat(20)
+    const found = resultOf(
+      { ...spec, down_if: ['[HEADER].x-echo != nothing', '[BODY] == pat(*changeme*)'] },
+      seen({ headers: { 'x-echo': `Bearer ${secret}` }, body: secret }),
+      {
+        now: 0,
+        hide: text => text.replaceAll(secret, '[secret]'),
+      },
+    ).conditions.map(one => one.found)
+    expect(found).toEqual(['[HEADER].x-echo (Bearer [secret]) != nothing', '[BODY] ([secret]) == pat(*changeme*)'])
+  })
+
   test('is degraded by a condition for that, or when it took too long', () => {
     expect(judged({ status: 203, phases: took(501) })).toMatchObject({
       status: 'degraded',

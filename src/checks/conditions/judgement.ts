@@ -10,6 +10,12 @@ export interface Judgement {
   conditions: FailedCondition[]
 }
 
+/**
+ * @param now ms UTC
+ * @param hide blots secrets out of what people are shown; it is asked before that is cut, so that no part of one is left
+ */
+export type Judge = (facts: Facts, given: { now: number; hide?: (text: string) => string }) => Judgement
+
 type Judged = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
 
 /**
@@ -17,14 +23,14 @@ type Judged = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
  * conditions are not looked at. Else any of `down_if` makes it `down`, any of `degraded_if` or more than `degraded_ms` `degraded`.
  * @throws ConditionRefused
  */
-export function judgeOf(spec: Judged): (facts: Facts, clock: { now: number }) => Judgement {
+export function judgeOf(spec: Judged): Judge {
   const levels = [
     { level: 'down', conditions: spec.down_if.map(text => parseCondition(text)) },
     { level: 'degraded', conditions: spec.degraded_if.map(text => parseCondition(text)) },
   ] as const
-  return (facts, { now }) => {
+  return (facts, { now, hide }) => {
     if (facts.error) return { status: 'down', error: facts.error, conditions: [] }
-    const look = lookAt(facts, now)
+    const look = lookAt(facts, now, hide)
     const held = levels.flatMap(({ level, conditions }) =>
       conditions.flatMap((condition, index) => heldOf(condition, evaluateIn(condition, look), level, index)),
     )
@@ -41,7 +47,7 @@ export function judgeOf(spec: Judged): (facts: Facts, clock: { now: number }) =>
 }
 
 /** The judgement of one run, for who judges but one. @throws ConditionRefused */
-export const resultOf = (spec: Judged, facts: Facts, clock: { now: number }): Judgement => judgeOf(spec)(facts, clock)
+export const resultOf = (spec: Judged, ...given: Parameters<Judge>): Judgement => judgeOf(spec)(...given)
 
 const heldOf = (
   condition: Condition,

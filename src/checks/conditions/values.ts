@@ -8,13 +8,16 @@ export type Value = unknown
 /** Facts of one run, as conditions see them. */
 export interface Look {
   valueOf(operand: Operand): Value
+  /** Blots secrets out of what is shown. */
+  hide(text: string): string
 }
 
 /** @param now ms UTC */
-export function lookAt(facts: Facts, now: number): Look {
+export function lookAt(facts: Facts, now: number, hide: Look['hide'] = text => text): Look {
   let json: { value: unknown } | null = null
   const body = () => (json ??= { value: parsed(facts.body) }).value
   return {
+    hide,
     valueOf: operand => (operand.kind === 'source' ? applied(operand, sourceOf(operand, facts, now, body), body) : undefined),
   }
 }
@@ -106,10 +109,10 @@ const longestShown = 80
 const longestOperand = 150
 
 /** An operand with its value behind it, in one line. */
-export function shown(operand: Operand, value: Value): string {
+export function shown(operand: Operand, value: Value, hide: Look['hide']): string {
   const text = cut(operand.text, longestOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(textOf(roundedMs(value)), longestShown)})`
+  return `${text} (${value === undefined ? 'INVALID' : cut(hide(textOf(roundedMs(value))), longestShown)})`
 }
 
 const roundedMs = (value: Value): Value =>

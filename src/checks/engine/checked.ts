@@ -1,6 +1,6 @@
-import type { CheckSpec, CheckType, Facts } from '../check'
+import type { CheckSpec, CheckType } from '../check'
 import { ConditionRefused } from '../conditions/refused'
-import { judgeOf, type Judgement } from '../conditions/judgement'
+import { judgeOf, type Judge } from '../conditions/judgement'
 import type { Streak } from '../streak'
 import { hiding } from './evidence'
 import type { Turn } from './schedule'
@@ -16,7 +16,7 @@ export class Checked implements Turn {
   streak: Streak
   /** Of those who asked for a run that has not begun yet. */
   asked: string[] = []
-  readonly judge: (facts: Facts, clock: { now: number }) => Judgement
+  readonly judge: Judge
 
   constructor(
     public spec: CheckSpec,

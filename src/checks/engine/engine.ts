@@ -195,7 +195,7 @@ export class Engine {
   }
 
   #ended(checked: Checked, facts: Facts, run: Pick<CheckResult, 'nonce' | 'at' | 'due_at'>): void {
-    const judged = checked.judge(facts, { now: this.#clock.now() })
+    const judged = checked.judge(facts, { now: this.#clock.now(), hide: text => checked.hider()(text) })
     const isUp = judged.status === 'up'
     // Told before the result, which then does not vote.
     this.#examineSelf()

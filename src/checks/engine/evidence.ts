@@ -1,6 +1,6 @@
 import type { CheckType, Evidence, Facts } from '../check'
 import type { Judgement } from '../conditions/judgement'
-import { hidingSecrets } from '../hiding'
+import { hidingSecrets, secretsAmong } from '../hiding'
 
 const mostBodyOctets = 4096
 
@@ -30,20 +30,7 @@ export const hiddenIn = ({ status, error, conditions }: Judgement, hide: (text: 
 })
 
 /** Blots out the secrets among options wherever a server sends them back: as they are, and in the forms in which they travel. */
-export function hiding(options: Record<string, unknown>, type: Pick<CheckType, 'secrets'> | undefined): (text: string) => string {
-  const secrets = (type?.secrets ?? []).flatMap(pointer => valuesAt(options, pointer.replace(/^\//, '').split('/')))
-  return hidingSecrets(secrets)
-}
-
-/** Strings at a JSON pointer (RFC 6901), in which `*` stands for every member of a list or an object. */
-function valuesAt(value: unknown, [member, ...rest]: string[]): string[] {
-  if (member === undefined) return leavesOf(value)
-  if (typeof value !== 'object' || value === null) return []
-  if (member === '*') return Object.values(value).flatMap(one => valuesAt(one, rest))
-  return valuesAt((value as Record<string, unknown>)[member.replaceAll('~1', '/').replaceAll('~0', '~')], rest)
-}
-
-function leavesOf(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
-}
+export const hiding = (
+  options: Record<string, unknown>,
+  type: Pick<CheckType, 'secrets'> | undefined,
+): ((text: string) => string) => hidingSecrets(secretsAmong(options, type?.secrets ?? []))

@@ -35,6 +35,9 @@ export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buf
   })
 }
 
+/** How much of a coded body is read for a limit of its decoded form: codings cost some octets, many where a server flushes often. */
+export const codedMost = (limit: number): number => 4 * limit + 65_536
+
 /**
  * Undoes the codings of a body (RFC 9110 section 8.4), no further than the limit: a few octets can stand for gigabytes.
  * @param given cut: the body was longer than what is here
@@ -59,7 +62,7 @@ export async function decoded(given: { octets: Buffer; cut: boolean }, contentEn
       throw new CheckFailed('content', `the body is not the ${shown(coding)} that its header says`)
     }
   }
-  return octets
+  return octets.subarray(0, limit)
 }
 
 /** Octets as text: UTF-8 unless the header names another charset that is known. What is no text shows as replacement characters. */

@@ -159,7 +159,8 @@ export class Conversation {
     if (hasBody && type) put({ 'Content-Type': type })
     put(Object.fromEntries(Object.entries(options.headers ?? {}).filter(([name]) => own || !homely.has(name.toLowerCase()))))
     if (own) put(options.secret_headers ?? {})
-    if (!hasBody) headers.delete('content-type')
+    // A redirect took the body away, and with it goes what it was.
+    if (!hasBody && options.body !== undefined) headers.delete('content-type')
     const cookies = this.cookies.header(url)
     if (cookies !== null) put({ Cookie: [headers.get('cookie')?.[1], cookies].filter(one => one).join('; ') })
     return Object.fromEntries(headers.values())

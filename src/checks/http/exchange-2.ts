@@ -29,7 +29,7 @@ export async function exchange2(attempt: Attempt, socket: Socket, { method, url,
   )
   const heading = new Promise<Answer>((resolve, reject) => {
     stream.once('response', (head, _flags, raw?: string[]) =>
-      resolve({ status: Number(head[':status'] ?? 0), ...headersOf(raw ?? flattened(head)), body: stream }),
+      resolve({ method, status: Number(head[':status'] ?? 0), ...headersOf(raw ?? flattened(head)), body: stream }),
     )
     stream.on('error', reject)
   })

@@ -14,6 +14,8 @@ export interface SentRequest {
 
 /** The head of an answer, and its body to read. */
 export interface Answer {
+  /** Of the request. */
+  method: string
   status: number
   /** By lower-case name; several of one name are joined by `, `. */
   headers: Record<string, string>
@@ -39,6 +41,9 @@ export async function exchange(
     method,
     path,
     setHost: false,
+    maxHeaderSize: headMost,
+    // Lines that end in a line feed alone (RFC 9112 section 2.2), say, are taken by browsers too.
+    insecureHTTPParser: true,
     headers: { ...headers, Connection: keep ? 'keep-alive' : 'close', ...(body && { 'Content-Length': String(body.length) }) },
   })
   let heardAt: number | null = null
@@ -52,7 +57,7 @@ export async function exchange(
     throw answerFailure(error)
   }
   attempt.facts.phases.first_byte = (attempt.facts.phases.first_byte ?? 0) + Math.max(0, (heardAt ?? attempt.around.now()) - sent)
-  return { status: response.statusCode ?? 0, ...headersOf(response.rawHeaders), body: response }
+  return { method, status: response.statusCode ?? 0, ...headersOf(response.rawHeaders), body: response }
 }
 
 /** Headers by lower-case name, of the list of names and values in turn. */
@@ -83,6 +88,9 @@ export function answerFailure(error: unknown, begun = false): CheckFailed {
     return new CheckFailed('closed', 'the server closed the connection without an answer')
   return connectFailure(error, 'talking')
 }
+
+/** Octets of a head that are read, as in browsers: policies for content alone can be tens of thousands. */
+const headMost = 262_144
 
 function headOf(sending: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -21,12 +21,17 @@ const secret = (description: string) =>
     'x-rule': 'must be 1 to 4,096 characters without control characters.',
     description,
   })
+const Token = Type.String({
+  pattern: '^[\\x20-\\x7e\\x80-\\xff]{1,4096}$',
+  'x-rule': 'must be 1 to 4,096 characters of Latin-1 without control characters.',
+  description: 'The token.',
+})
 const user = Line({ minLength: 1, maxLength: 256, description: 'Name of the user.', examples: ['probe'] })
 
 const Auth = Type.Union(
   [
     Shape({ type: Type.Literal('basic'), username: user, password: secret('Its password.') }, { title: 'Basic (RFC 7617)' }),
-    Shape({ type: Type.Literal('bearer'), token: secret('The token.') }, { title: 'Bearer (RFC 6750)' }),
+    Shape({ type: Type.Literal('bearer'), token: Token }, { title: 'Bearer (RFC 6750)' }),
     Shape(
       {
         type: Type.Literal('oauth2'),

@@ -22,6 +22,8 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
     refuse('body', 'must be a form, encoded as in a URL: name=value&name=value.')
   if (statusRanges(options.accepted_status).some(([from, to]) => to < from))
     refuse('accepted_status', 'must have ranges that begin with the lower number.')
+  if (auth?.type === 'basic' && auth.username.includes(':'))
+    refuse('auth/username', 'must not hold a colon, which ends it on the way (RFC 7617 section 2).')
   if (auth?.type === 'oauth2' && !isUrl(auth.token_url, ['http:', 'https:']))
     refuse('auth/token_url', 'must be a URL of the scheme http or https, without user name, password and fragment.')
   if (auth?.type === 'ntlm' && options.http_version === '2')
