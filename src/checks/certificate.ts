@@ -5,16 +5,19 @@ import type { CertificateFacts } from './check'
 /**
  * What a server's certificate says. The earliest end is that of the certificates below the root: a root is the reader's own whether a
  * server sends it or not, and its validity is no part of checking a chain (RFC 5280 section 6.1, RFC 8446 section 4.4.2).
+ * Neither do those count that have ended already in a chain that is trusted all the same: trust came another way, as where an old
+ * authority signed for a new one (cross-certificates, RFC 5280 section 3.2).
  * @param leaf the server's own, with those above it as its issuers
+ * @param trustedAt when the chain was found to be trusted (ms UTC); null where it was not
  */
-export function certificateFacts(leaf: X509Certificate): CertificateFacts {
+export function certificateFacts(leaf: X509Certificate, trustedAt: number | null = null): CertificateFacts {
   const { root: _, ...facts } = readOf(leaf)
   let chain_not_after = facts.not_after
   let at = leaf.issuerCertificate
   for (let length = 1; at && length < chainMost; length++) {
     const { root, not_after } = readOf(at)
     if (root) break
-    chain_not_after = Math.min(chain_not_after, not_after)
+    if (trustedAt === null || not_after > trustedAt) chain_not_after = Math.min(chain_not_after, not_after)
     at = at.issuerCertificate
   }
   return { ...facts, chain_not_after }

@@ -83,7 +83,7 @@ export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWi
     throw connectFailure(error, 'handshake')
   }
   attempt.spent('tls', began)
-  const certificate = shownBy(secured)
+  const certificate = shownBy(secured, around.wallNow())
   facts.tls = { version: versionOf(secured), cipher: cipherOf(secured), certificate }
   if (wish.verify && !secured.authorized) {
     throw certificateFailure(secured.authorizationError, certificate, wish.name, around.wallNow())
@@ -136,9 +136,9 @@ function happened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<v
   })
 }
 
-function shownBy(socket: TLSSocket): CertificateFacts | null {
+function shownBy(socket: TLSSocket, now: number): CertificateFacts | null {
   const leaf = socket.getPeerX509Certificate()
-  return leaf ? certificateFacts(leaf) : null
+  return leaf ? certificateFacts(leaf, socket.authorized ? now : null) : null
 }
 
 /** `TLSv1.3` and `TLSv1` are OpenSSL's spelling. */

@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { CheckInputRefused } from '../../src/checks/check'
 import { tls } from '../../src/checks/tls'
 import { around } from '../support/around'
+import { certificateChain } from '../support/certificate-chain'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
 const ca = fixture('ca.pem')
@@ -72,6 +73,23 @@ describe('a certificate', () => {
     const byName = await run('two-names', { servername: 'B.test' }, {}, '127.0.0.1')
     expect(byName).toMatchObject({ error: null, request: `TLS 127.0.0.1:${ports['two-names']} as b.test` })
   })
+})
+
+test('a chain that is trusted without one of its certificates is not over with that', async () => {
+  const { chain, cross, root, key } = await certificateChain('a.test', { intermediate: 40, leaf: 90 })
+  const server = createServer({ key, cert: chain + cross }, socket => {
+    socket.on('error', () => {})
+    socket.end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  servers.push(server)
+  ports.crossed = (server.address() as AddressInfo).port
+  const facts = await run('crossed', { ca: root, minimum_days: 30 })
+  expect(facts.error).toBeNull()
+  const { not_after, chain_not_after } = facts.tls!.certificate!
+  expect(Math.round((not_after - chain_not_after) / day)).toBe(50)
+  expect((await run('crossed', { ca: root, minimum_days: 41 })).error!.message).toMatch(/^a certificate of the chain expires in/)
+  expect((await run('crossed', { verify_tls: false })).error!.message).toBe('a certificate of the chain expired 1 day ago')
 })
 
 test('the port is 443 where there is none, and what is no host is refused', () => {

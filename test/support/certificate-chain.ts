@@ -9,6 +9,8 @@ export interface CertificateChain {
   key: string
   /** PEM of the root. */
   root: string
+  /** PEM of the root's key under another, older authority, over since yesterday. */
+  cross: string
 }
 
 /** Makes a chain with openssl, in which the intermediate may end before the leaf. */
@@ -33,10 +35,20 @@ export async function certificateChain(name: string, days: { intermediate: numbe
     )
     await asked('intermediate', '/CN=Chain intermediate')
     await signed('intermediate', 'root', 'ca.ext', days.intermediate)
+    await asked('older', '/CN=Older root')
+    await openssl(
+      ...['x509', '-req', '-in', at('older.csr'), '-signkey', at('older.key'), '-days', '3650'],
+      ...['-extfile', at('ca.ext'), '-out', at('older.pem')],
+    )
+    await openssl(
+      ...['x509', '-req', '-in', at('root.csr'), '-CA', at('older.pem'), '-CAkey', at('older.key'), '-CAcreateserial'],
+      ...['-days', '-1', '-extfile', at('ca.ext'), '-out', at('cross.pem')],
+    )
     await asked('leaf', `/CN=${name}`)
     await signed('leaf', 'intermediate', 'leaf.ext', days.leaf)
     const read = (file: string) => readFileSync(at(file), 'utf8')
-    return { chain: read('leaf.pem') + read('intermediate.pem'), key: read('leaf.key'), root: read('root.pem') }
+    const chain = read('leaf.pem') + read('intermediate.pem')
+    return { chain, key: read('leaf.key'), root: read('root.pem'), cross: read('cross.pem') }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
