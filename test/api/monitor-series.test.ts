@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { hourMs } from '../../src/core/db/series/chunk'
 import { recorderOf } from '../../src/features/monitors/series/recorder'
 import { sealHours } from '../../src/features/monitors/series/seal'
-import { addGap, addMonitor, addTransitions, taken } from '../support/monitor-series'
+import { monitorStatuses } from '../../src/features/monitors/tables'
+import { addGap, addMonitor, addTransitions, taken, type Status } from '../support/monitor-series'
 import { world, type World } from '../support/world'
 
 const minute = 60_000
@@ -278,4 +280,111 @@ test('the latency of a window is that of all checks in it, whatever days and hou
       Math.round((seen.reduce((a, b) => a + b, 0) / seen.length) * 10) / 10,
     ])
   }
+})
+
+test('uptime, its days and months, and availability are what counting each second for itself comes to', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const step = 300_000
+  const zones = ['UTC', 'Europe/Berlin', 'America/Havana', 'Africa/Cairo', 'Australia/Lord_Howe', 'Asia/Kathmandu']
+  const end = clock.now()
+  const slot = fc.integer({ min: 0, max: 200 * 288 })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 200 * 288 }),
+      fc.array(fc.tuple(slot, fc.constantFrom(...monitorStatuses)), { maxLength: 30 }),
+      fc.array(fc.tuple(slot, fc.integer({ min: 1, max: 2000 }), fc.boolean()), { maxLength: 4 }),
+      fc.tuple(slot, slot),
+      fc.constantFrom(...zones),
+      async (age, changes, gaps, [one, other], zone) => {
+        const createdAt = end - age * step
+        const { id, number } = await addMonitor(hub, acme.workspaceId, { createdAt, status: 'new' })
+        const became = changes
+          .map(([ago, to]) => [end - (ago % age) * step, to] as [number, Status])
+          .toSorted(([a], [b]) => a - b)
+          .filter(([at], place, all) => all[place - 1]?.[0] !== at)
+        await addTransitions(hub, id, became)
+        const share = number % 256
+        // Of this monitor alone, or of others alone.
+        const own = gaps.map(([ago, length, isOwn]) => ({ from: end - ago * step, to: end - (ago - length) * step, isOwn }))
+        for (const gap of own) await addGap(hub, gap.from, gap.to, gap.isOwn ? [share] : [(share + 128) % 256])
+        const from = end - Math.max(one, other, 1) * step
+        const to = end - Math.min(one, other, Math.max(one, other, 1) - 1) * step
+        const names = ['up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
+        const fresh = () => Object.fromEntries(names.map(name => [name, 0])) as Record<(typeof names)[number], number>
+        const whole = fresh()
+        const days = new Map<string, ReturnType<typeof fresh>>()
+        const written = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
+        let next = 0
+        let shown: Status = 'new'
+        for (let at = createdAt; at < Math.min(to, end); at += step) {
+          while (next < became.length && became[next]![0] <= at) shown = became[next++]![1]
+          if (at < from) continue
+          const blind =
+            own.some(gap => gap.isOwn && gap.from <= at && at < gap.to) && shown !== 'paused' && shown !== 'maintenance'
+          const name = blind || shown === 'new' ? 'unknown' : shown
+          const date = written.format(at)
+          const day = days.get(date) ?? fresh()
+          days.set(date, day)
+          whole[name] += step / 1000
+          day[name] += step / 1000
+        }
+        const iso = (at: number) => new Date(at).toISOString()
+        const { body } = await acme.call('GET', `/v1/monitors/${id}/uptime?from=${iso(from)}&to=${iso(to)}&timezone=${zone}`)
+        expect(body.seconds).toEqual(whole)
+        expect(body.days.map((day: { date: string; seconds: object }) => [day.date, day.seconds])).toEqual([...days])
+        const months = Map.groupBy(days, ([date]) => date.slice(0, 7))
+        expect(
+          body.months.map((month: { month: string; seconds: { down: number } }) => [month.month, month.seconds.down]),
+        ).toEqual([...months].map(([month, all]) => [month, all.reduce((sum, [, day]) => sum + day.down, 0)]))
+        const points = (
+          await acme.call('GET', `/v1/monitors/${id}/series?metric=availability&step=86400&from=${iso(from)}&to=${iso(to)}`)
+        ).body.points as { at: string; seconds: Record<string, number> }[]
+        // Its first point begins with the day.
+        if (Date.parse(points[0]!.at) === from)
+          expect(points.reduce((sum, point) => sum + point.seconds.down!, 0)).toBe(whole.down)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('a walk over the pages of results meets every one once, while new ones come and hours are packed', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id, number } = await monitorSince(w, dayMs)
+  const start = clock.now()
+  const recorder = recorderOf(hub)
+  for (let n = 0; n < 500; n++) recorder.take(taken(number, start + n * 20_000 + (n % 7), { ms: n }))
+  await recorder.flush()
+  clock.advance(500 * 20_000)
+  const seen: number[] = []
+  let late = 0
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const path: string = `/v1/monitors/${id}/results?limit=17${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+    const { body } = await acme.call('GET', path)
+    seen.push(...body.data.map((one: { latency_ms: number }) => one.latency_ms))
+    cursor = body.pagination.next_cursor
+    recorder.take(taken(number, clock.now(), { ms: 1000 + late++ }))
+    if (late % 2 === 0) await recorder.flush()
+    clock.advance(late % 5 === 0 ? 20 * minute : 1000)
+    if (late % 3 === 0) await sealHours(hub)
+  }
+  expect(seen).toEqual(Array.from({ length: 500 }, (_, n) => 499 - n))
+})
+
+test('results that wait since before anything was written are told too', async () => {
+  const w = await world()
+  const { hub, acme, clock } = w
+  const { id, number } = await monitorSince(w, dayMs)
+  const { append } = hub.series
+  hub.series.append = async () => {
+    throw new Error('no room')
+  }
+  recorderOf(hub).take(taken(number, clock.now(), { ms: 7 }))
+  await recorderOf(hub).flush()
+  clock.advance(5 * hourMs)
+  const { body } = await acme.call('GET', `/v1/monitors/${id}/results`)
+  hub.series.append = append
+  expect(body.data.map((one: { latency_ms: number }) => one.latency_ms)).toEqual([7])
 })

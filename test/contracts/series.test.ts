@@ -267,3 +267,57 @@ test('two hubs write the same hours side by side', async () => {
     await other.close()
   }
 })
+
+test.skipIf(!isPostgres)(
+  'what the last hub wrote of an hour after a monitor was taken over is in the chunk all the same',
+  async () => {
+    const { hub, clock } = await world()
+    const recorder = recorderOf(hub)
+    const start = clock.now()
+    const hour = hourOf(start)
+    await recorder.adopt([1, 2])
+    const other = opened(hub)
+    try {
+      await other.append([beat(1, start), beat(1, start + 30_000), beat(3, start)])
+    } finally {
+      await other.close()
+    }
+    recorder.take(taken(1, start + 30_000))
+    recorder.take(taken(1, start + 60_000))
+    await recorder.flush()
+    clock.advance(hourMs + 120_000)
+    await sealHours(hub)
+    expect((await hub.series.rolls('hour', [1, 2, 3], hour, hour + 1)).map(one => [one.monitor, one.roll.n])).toEqual([[1, 3]])
+  },
+)
+
+test('a monitor that comes back while it is let go keeps its open hour', async () => {
+  const { hub, clock } = await world()
+  const recorder = recorderOf(hub)
+  const hour = hourOf(clock.now())
+  recorder.take(taken(1, clock.now()))
+  await recorder.flush()
+  const { append } = hub.series
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  hub.series.append = async beats => {
+    await held
+    await append.call(hub.series, beats)
+  }
+  recorder.take(taken(2, clock.now()))
+  const going = recorder.release([1])
+  await recorder.adopt([1])
+  goOn()
+  await going
+  expect(new Set((await recorder.beats(1, hour, hour + 1)).map(one => one.at)).size).toBe(1)
+})
+
+test('room is given back in its turn while results are written', async () => {
+  const { hub, clock } = await world()
+  for (let round = 0; round < 20; round++) {
+    const writing = hub.series.append([beat(1, clock.now() + round)])
+    for (let turns = 0; turns < round; turns++) await Promise.resolve()
+    await hub.series.tidy()
+    await writing
+  }
+  expect((await all(hub.series, hourOf(clock.now()), [1])).length).toBe(20)
+})

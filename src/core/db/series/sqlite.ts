@@ -80,12 +80,17 @@ class SqliteEngine implements Engine {
     return [this.file, `${this.file}-wal`].reduce((sum, file) => sum + (existsSync(file) ? statSync(file).size : 0), 0)
   }
 
+  /** In its turn: no checkpoint can be made within a transaction. */
   async tidy(): Promise<void> {
-    const db = await this.open()
-    this.guarded(() => {
-      db.run('PRAGMA incremental_vacuum(2000)')
-      db.run('PRAGMA wal_checkpoint(PASSIVE)')
+    const turn = this.last.then(async () => {
+      const db = await this.open()
+      this.guarded(() => {
+        db.run('PRAGMA incremental_vacuum(2000)')
+        db.run('PRAGMA wal_checkpoint(PASSIVE)')
+      })
     })
+    this.last = turn.catch(() => undefined)
+    await turn
   }
 
   movedAside(): string | null {

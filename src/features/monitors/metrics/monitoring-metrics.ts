@@ -141,12 +141,12 @@ function heartbeatGauges(heartbeats: readonly HeartbeatStanding[]): Gauge[] {
   const labels = ({ id, name, tags }: HeartbeatStanding) => ({ name, tags: tags.join(' '), unique_key: id })
   const isDown = (one: HeartbeatStanding) => one.status === 'down'
   const tags = [...new Set(heartbeats.flatMap(one => one.tags))].sort()
-  const up = (all: readonly HeartbeatStanding[]) => (all.some(isDown) ? 0 : 1)
+  const tagsDown = new Set(heartbeats.filter(isDown).flatMap(one => one.tags))
   return [
     {
       name: 'hc_check_up',
       help: 'Whether the heartbeat is up, or at least not down.',
-      samples: heartbeats.map(one => ({ labels: labels(one), value: up([one]) })),
+      samples: heartbeats.map(one => ({ labels: labels(one), value: isDown(one) ? 0 : 1 })),
     },
     {
       name: 'hc_check_started',
@@ -156,7 +156,7 @@ function heartbeatGauges(heartbeats: readonly HeartbeatStanding[]): Gauge[] {
     {
       name: 'hc_tag_up',
       help: 'Whether all heartbeats with the tag are up, or at least not down.',
-      samples: tags.map(tag => ({ labels: { tag }, value: up(heartbeats.filter(one => one.tags.includes(tag))) })),
+      samples: tags.map(tag => ({ labels: { tag }, value: tagsDown.has(tag) ? 0 : 1 })),
     },
     { name: 'hc_checks_total', help: 'Number of heartbeats.', samples: [{ labels: {}, value: heartbeats.length }] },
     {

@@ -24,7 +24,8 @@ export class Recorder {
   private writing: Taken[] = []
   private flushing: Promise<void> | null = null
   private failingSince: number | null = null
-  private readonly own = new Set<number>()
+  /** The monitors that were taken over, and when (ms UTC). */
+  private readonly own = new Map<number, number>()
   private adopting: Promise<void> = Promise.resolve()
 
   constructor(private readonly hub: Hub) {
@@ -63,7 +64,7 @@ export class Recorder {
    */
   adopt(monitors: Iterable<number>): Promise<void> {
     const own = new Set(monitors)
-    for (const monitor of own) this.own.add(monitor)
+    for (const monitor of own) this.own.set(monitor, this.hub.clock.now())
     return (this.adopting = this.adopting.catch(() => undefined).then(() => this.readBack(own)))
   }
 
@@ -72,8 +73,15 @@ export class Recorder {
     const gone = new Set(monitors)
     for (const monitor of gone) this.own.delete(monitor)
     await this.flush()
+    // Those that came back meanwhile stay.
+    for (const monitor of gone) if (this.own.has(monitor)) gone.delete(monitor)
     for (const monitor of gone) this.openHours.removeAll(monitor)
     this.waiting = this.waiting.filter(beat => !gone.has(beat.monitor))
+  }
+
+  /** Those of some monitors that were taken over since a moment (ms UTC): what came before may be written by others alone. */
+  takenOverSince(since: number, monitors: readonly number[]): Set<number> {
+    return new Set(monitors.filter(monitor => (this.own.get(monitor) ?? Number.NEGATIVE_INFINITY) >= since))
   }
 
   /** What is in memory of a monitor, of hours from `from` up to but not including `until`. A beat may be there twice. */

@@ -12,6 +12,7 @@ import { othersTurn } from '../../../core/turns'
 import { locationName, locationNumber } from '../locations'
 import { monitorOf } from '../monitors'
 import { beatsOfHours } from './hour-beats'
+import { recorderOf } from './recorder'
 import type { ResultsQuery, ResultView } from './shapes'
 import type { Taken } from './taken'
 
@@ -39,7 +40,7 @@ export async function listResults(ctx: Ctx, id: string, query: ResultsQuery): Pr
   const found = await walkBack(
     hub,
     monitor.number,
-    Math.max(from, await oldestAt(hub)),
+    Math.max(from, await oldestAt(hub, monitor.number)),
     Math.min(to, (after?.[0] ?? to) + 1),
     fits,
     limit + 1,
@@ -80,11 +81,12 @@ async function walkBack(hub: Hub, monitor: number, from: number, to: number, fit
   return found.slice(0, most)
 }
 
-/** Before it there are no results of anything. */
-async function oldestAt(hub: Hub): Promise<number> {
+/** Before it there are no results of a monitor. */
+async function oldestAt(hub: Hub, monitor: number): Promise<number> {
   const [day] = await hub.series.chunkDays()
   const [hour] = await hub.series.beatHours()
-  return Math.min(day === undefined ? hub.clock.now() : day * hoursADay * hourMs, (hour ?? hourOf(hub.clock.now())) * hourMs)
+  const inMemory = recorderOf(hub).oldestHour(monitor)
+  return Math.min(day === undefined ? hub.clock.now() : day * hoursADay * hourMs, Math.min(hour ?? inMemory, inMemory) * hourMs)
 }
 
 const resultView = (beat: Taken): ResultView => ({

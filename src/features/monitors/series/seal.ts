@@ -1,5 +1,6 @@
 import type { Beat } from '../../../core/db/series'
 import {
+  hourMs,
   mergedBeats,
   packChunk,
   readChunk,
@@ -30,12 +31,12 @@ const rolledDay = 'rolled_day'
 export async function sealHours(hub: Hub): Promise<void> {
   const recorder = recorderOf(hub)
   const over = recorder.openHours.before(hourOf(hub.clock.now() - graceMs))
-  const lastRolled = over.length > 0 ? await hub.series.fact(rolledDay) : null
   for (const [hour, writers] of Map.groupBy(over, one => one.key.hour)) {
     for (let from = 0; from < writers.length; from += hoursAtOnce) {
       const some = writers.slice(from, from + hoursAtOnce)
       await sealSome(hub, recorder, hour, some)
-      // Late ones of a day that was rolled up before.
+      // Late ones of a day that was rolled up before, maybe by another hub while they were sealed.
+      const lastRolled = await hub.series.fact(rolledDay)
       if (lastRolled !== null && dayOfHour(hour) <= lastRolled)
         await rollUp(hub, dayOfHour(hour), [...new Set(some.map(one => one.key.monitor))])
       await othersTurn()
@@ -46,14 +47,26 @@ export async function sealHours(hub: Hub): Promise<void> {
 
 async function sealSome(hub: Hub, recorder: Recorder, hour: number, writers: readonly ChunkWriter[]): Promise<void> {
   const counts = writers.map(one => one.beats)
-  const stored = await hub.series.chunksOfHour([...new Set(writers.map(one => one.key.monitor))], hour)
+  const monitors = [...new Set(writers.map(one => one.key.monitor))]
+  const stored = await hub.series.chunksOfHour(monitors, hour)
+  const others = await writtenByOthers(hub, recorder, hour, monitors)
   const changed = writers.flatMap(writer => {
-    const before = stored.find(one => one.monitor === writer.key.monitor && one.location === writer.key.location)
-    return sealed(hub, writer, before) ?? []
+    const isOf = (one: { monitor: number; location: number }) =>
+      one.monitor === writer.key.monitor && one.location === writer.key.location
+    return sealed(hub, writer, stored.find(isOf), others.filter(isOf)) ?? []
   })
   if (changed.length > 0) await hub.series.putHours(changed)
   // What came while it was written is sealed with the next round.
   for (const [place, writer] of writers.entries()) if (writer.beats === counts[place]) recorder.openHours.remove(writer)
+}
+
+/** A hub that stops or stalls may write its last results after another has taken its monitors over and read their hour back. */
+async function writtenByOthers(hub: Hub, recorder: Recorder, hour: number, monitors: readonly number[]): Promise<Beat[]> {
+  const takenOver = recorder.takenOverSince(hour * hourMs - graceMs, monitors)
+  const beats: Beat[] = []
+  if (!hub.series.isShared || takenOver.size === 0) return beats
+  for await (const some of hub.series.beatsOf(hour, takenOver)) beats.push(...some)
+  return beats
 }
 
 /** Null where what is stored has all of it. */
@@ -61,9 +74,10 @@ function sealed(
   hub: Hub,
   writer: ChunkWriter,
   before: StoredChunk | undefined,
+  others: readonly Beat[],
 ): (ChunkKey & PackedChunk & { roll: Roll }) | null {
   const kept = before ? readStored(hub, before) : []
-  const beats = mergedBeats(kept, beatsIn(writer))
+  const beats = mergedBeats(kept, beatsIn(writer), others)
   if (before && beats.length === kept.length) return null
   const roll = new Roll()
   for (const beat of beats) roll.add(beat)

@@ -87,6 +87,13 @@ test('a hundred percent is told only where nothing was down', () => {
   expect(uptimePercent({ ...spent, up: 0, down: 0 })).toBeNull()
 })
 
+test('what is a round share is told as one', () => {
+  const spent = { degraded: 0, maintenance: 0, paused: 0, unknown: 0 }
+  for (let thousandths = 0; thousandths <= 1000; thousandths++)
+    for (const unit of [1, 86_400, 31_536_000])
+      expect(uptimePercent({ ...spent, up: thousandths * unit, down: (1000 - thousandths) * unit })).toBe(thousandths / 10)
+})
+
 test('a budget is what the objective leaves of the time that was seen', () => {
   const spent = { up: 999_000, degraded: 0, down: 1000, maintenance: 50_000, paused: 0, unknown: 9_000 }
   const { allowed, spent: used, left } = errorBudget(spent, 99.5)

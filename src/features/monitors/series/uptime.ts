@@ -85,7 +85,8 @@ export function added(all: readonly Spent[]): Spent {
  */
 export function uptimePercent({ up, degraded, down }: Spent): number | null {
   const seen = up + degraded + down
-  return seen === 0 ? null : Math.floor(((up + degraded) / seen) * 1e7) / 1e5
+  // Numbers with a point would make 69.2 of a hundred 69.19999.
+  return seen === 0 ? null : Number((BigInt(up + degraded) * 10_000_000n) / BigInt(seen)) / 1e5
 }
 
 /** Seconds, to the millisecond. */
