@@ -306,6 +306,24 @@ describe('a channel that fails', () => {
     })
   })
 
+  test('and refuses one message after the other is told of by the others', async () => {
+    const w = await ours()
+    const [bad, good] = [receiver(), receiver()]
+    bad.answer = () => new Response('no such topic', { status: 400 })
+    const channel = await channelAt(w, bad.url, { topics: ['incidents'], group_seconds: 0 })
+    await channelAt(w, good.url, { topics: ['notices'] })
+    for (let n = 1; n <= 4; n++) {
+      await told(w, { thread: `inc_${n}` })
+      await soon(w)
+    }
+    await w.pass(minute)
+    expect(titles(good.received)).toEqual([expect.stringContaining('A notification channel does not get through')])
+    bad.answer = () => new Response(null, { status: 204 })
+    await told(w, { thread: 'inc_5' })
+    await soon(w)
+    expect((await w.acme.call('GET', `/v1/notification-channels/${channel.id}`)).body.failing).toBe(false)
+  })
+
   test('gives a message up after the last try', async () => {
     const w = await ours()
     const r = receiver()

@@ -149,6 +149,52 @@ test('a Telegram group that became a supergroup is followed to its new number', 
   expect(double.received.map(one => JSON.parse(one.body).chat_id)).toEqual(['-100', '-1002'])
 })
 
+test('what a server repeats of a secret address or header is shown to nobody', async () => {
+  const w = await openToLocal(await world())
+  const double = receiver()
+  double.answer = ({ path, headers }) =>
+    new Response(`Cannot POST ${path} with ${headers.get('authorization')?.slice(7)}`, { status: 400 })
+  const said = async (kind: string, settings: object) => {
+    const { id } = await channelAt(w, '', { kind, settings })
+    return (await w.acme.call('POST', `/v1/notification-channels/${id}/test`)).text
+  }
+  expect(await said('slack', { url: `${double.url}/services/T0AB1/very-secret-of-slack` })).not.toContain('very-secret')
+  const headers = { authorization: 'Bearer very-secret-of-webhook' }
+  expect(await said('webhook', { url: double.url, headers })).not.toContain('very-secret')
+  double.answer = ({ headers: all }) => new Response(`${'x'.repeat(190)}${all.get('authorization')}`, { status: 400 })
+  expect(await said('webhook', { url: double.url, headers })).not.toContain('Bearer ver')
+})
+
+test('a header of a webhook takes whatever a name holds', async () => {
+  const w = await openToLocal(await world())
+  const double = receiver()
+  const headers = { 'x-title': '{{message.title}}' }
+  const { id } = await channelAt(w, '', { settings: { url: double.url, headers } })
+  await told(w, { title: 'Café ☕ Ω\u2028is down' })
+  await w.pass(2 * second)
+  expect(await logOf(w, id)).toEqual(['incident.opened sent'])
+  expect(Buffer.from(double.received[0]!.headers.get('x-title')!, 'latin1').toString('utf8')).toContain('Café ☕ Ω')
+})
+
+test('Discord is sent no Markdown, and no more than it takes', async () => {
+  const w = await openToLocal(await world())
+  const double = receiver()
+  await channelAt(w, '', { kind: 'discord', settings: { url: double.url } })
+  await told(w, {
+    title: '*.example.com and my_name_ are down',
+    text: '[all is well](https://evil.example/a_b_)',
+    facts: Array.from({ length: 30 }, (_, n) => [`fact ${n}`, 'é'.repeat(900)] as const),
+    acknowledgeLink: `https://hub.example.com/${'a'.repeat(600)}`,
+  })
+  await w.pass(2 * second)
+  const [embed] = JSON.parse(double.received[0]!.body).embeds
+  expect(embed.title).toBe('\\*.example.com and my_name\\_ are down')
+  expect(embed.description).toBe('\\[all is well\\](https://evil.example/a_b_)')
+  const texts: string[] = [embed.title, embed.description, ...embed.fields.flatMap((one: any) => [one.name, one.value])]
+  expect(texts.reduce((sum, one) => sum + one.length, 0)).toBeLessThanOrEqual(6_000)
+  expect(embed.fields.at(-1).name).toBe('Acknowledge')
+})
+
 test('a channel obeys the network policy of its workspace', async () => {
   const w = await world()
   const double = receiver()

@@ -27,6 +27,8 @@ export interface MailRoute {
   helloName: string
   /** Trusted instead of the built-in roots; PEM. */
   ca?: string
+  /** Milliseconds for all of it; 60,000 when absent. */
+  totalMs?: number
 }
 
 /**
@@ -43,6 +45,8 @@ export class MailFailed extends Error {
   }
 }
 
+// Above those of its parts, which a server that says a little now and then never reaches.
+const wholeMs = 60_000
 const timeLimits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }
 
 /**
@@ -82,6 +86,7 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
       ...(mail.references.length > 0 && { inReplyTo: mail.references.at(-1)!, references: [...mail.references] }),
       headers: { ...mail.headers },
       date: new Date(mail.date),
+      signal: AbortSignal.timeout(route.totalMs ?? wholeMs),
     })
     return { said: toldLine(sent.response), refused: (sent.rejected ?? []).map(String) }
   } catch (error) {
@@ -114,7 +119,7 @@ const sentences: [pattern: RegExp, sentence: string][] = [
   [/^ETLS.*STARTTLS/, 'The mail server does not offer STARTTLS.'],
   [/SSL|TLS/, 'The TLS connection to the mail server could not be made; the port may not speak TLS from the start.'],
   [/ECONNREFUSED/, 'The mail server refused the connection.'],
-  [/^ETIMEDOUT|timeout/i, 'The mail server did not answer in time.'],
+  [/^ETIMEDOUT|^EABORT|timeout/i, 'The mail server did not answer in time.'],
   [/^EDNS|ENOTFOUND/, 'The name of the mail server could not be resolved.'],
   [/^EPROTOCOL/, 'The mail server speaks no SMTP that is understood here.'],
 ]

@@ -135,13 +135,24 @@ async function settle(
   if (!channel) return { result: undefined }
   const { trouble, retryAfterMs } = sent
   if (trouble.failure === 'refused') {
-    // It answers, and takes other messages.
-    await (going.length === 1 ? markFailed : markTried)(tx, going, trouble, now)
-    await tx
+    // Several as one are tried each alone. One that is not taken says nothing of the next; but many in a row do.
+    const isLost = going.length === 1
+    await (isLost ? markFailed : markTried)(tx, going, trouble, now)
+    const [refusing] = await tx
       .update(notificationChannels)
-      .set({ lastTriedAt: now, lastError: trouble, goneInARow: 0 })
+      .set({
+        lastTriedAt: now,
+        lastError: trouble,
+        goneInARow: 0,
+        ...(isLost && { failuresInARow: channel.failuresInARow + 1, failingSince: channel.failingSince ?? now }),
+      })
       .where(eq(notificationChannels.id, channelId))
-    return { result: undefined, jobs: [...failedJobs(channel, going, trouble, now), ...(await deliverJobsFor(tx, channel))] }
+      .returning()
+    return {
+      result: undefined,
+      notices: isLost ? failingNotices(refusing!) : [],
+      jobs: [...(isLost ? failedJobs(channel, going, trouble, now) : []), ...(await deliverJobsFor(tx, channel))],
+    }
   }
   const goneInARow = trouble.failure === 'gone' ? channel.goneInARow + 1 : 0
   const failures = channel.failuresInARow + 1

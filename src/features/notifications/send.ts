@@ -91,12 +91,27 @@ const troubled = (failure: ChannelTrouble['failure'], detail: string, retryAfter
 
 // Shorter ones are found by chance in any sentence.
 const shortestSecret = 6
+const shortestPart = 16
 
-const secretTexts = (secrets: Settings): string[] =>
-  Object.values(secrets)
-    .filter((value): value is string => typeof value === 'string' && value.length >= shortestSecret)
-    .sort((a, b) => b.length - a.length)
+/** Secrets, and what servers repeat of them: the path of a secret address, its longer parts, what follows `Bearer`. */
+const secretTexts = (secrets: Settings): string[] => {
+  const whole = Object.values(secrets).filter((value): value is string => typeof value === 'string')
+  const parts = whole.flatMap(value => {
+    const url = URL.canParse(value) && value.includes('://') ? new URL(value) : null
+    return url
+      ? [url.pathname + url.search, url.pathname, ...url.pathname.split('/').filter(part => part.length >= shortestPart)]
+      : value.split(/\s+/).filter(word => word.length >= shortestPart)
+  })
+  return [...new Set([...whole, ...parts])].filter(one => one.length >= shortestSecret).sort((a, b) => b.length - a.length)
+}
 
-/** A text in which other machines may have repeated what they were sent. */
+/** A text in which other machines may have repeated what they were sent, also where it breaks off within a secret. */
 const without = (secrets: readonly string[], text: string): string =>
-  secrets.reduce((left, secret) => left.replaceAll(secret, '•••'), text)
+  secrets.reduce((left, secret) => {
+    const cleared = left.replaceAll(secret, hidden)
+    if (!cleared.endsWith('…')) return cleared
+    for (let most = Math.min(secret.length, cleared.length) - 1; most >= shortestSecret; most--)
+      if (cleared.endsWith(`${secret.slice(0, most)}…`)) return `${cleared.slice(0, -most - 1)}${hidden}`
+    return cleared
+  }, text)
+const hidden = '•••'

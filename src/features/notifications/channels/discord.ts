@@ -58,24 +58,37 @@ export const discord: ChannelKind<DiscordSettings> = {
 }
 
 function embedOf(message: Message): object {
-  const title = cut(message.title, 256)
-  const description = cut(message.text, 2_000)
-  let left = 5_800 - title.length - description.length
+  const title = cut(escaped(message.title), 256)
+  const description = cut(escaped(message.text), 2_000)
+  const acknowledge =
+    message.acknowledgeLink === null ? [] : [{ name: 'Acknowledge', value: cut(message.acknowledgeLink, 1_024), inline: false }]
+  let left =
+    5_900 - title.length - description.length - acknowledge.reduce((sum, one) => sum + one.name.length + one.value.length, 0)
   const fields: object[] = []
-  for (const [name, value] of message.facts.slice(0, 25)) {
-    const field = { name: cut(name, 256) || '–', value: cut(value, 1_024) || '–' }
+  for (const [name, value] of message.facts.slice(0, 24)) {
+    const field = { name: cut(escaped(name), 256) || '–', value: cut(escaped(value), 1_024) || '–' }
     left -= field.name.length + field.value.length
     if (left < 0) break
     fields.push({ ...field, inline: value.length <= 40 })
   }
-  if (message.acknowledgeLink !== null && fields.length < 25)
-    fields.push({ name: 'Acknowledge', value: cut(message.acknowledgeLink, 1_024), inline: false })
   return {
     title,
     ...(description !== '' && { description }),
     ...(message.link !== null && { url: message.link }),
     color: Number.parseInt(colorOf(message).slice(1), 16),
     timestamp: instant(message.occurredAt),
-    fields,
+    fields: [...fields, ...acknowledge],
   }
 }
+
+/**
+ * A text in which Discord reads no Markdown: names show as they are, and what a server under watch says leads nowhere under another
+ * name. Addresses stay as they are, since they are found before backslashes are taken away.
+ */
+const escaped = (text: string): string =>
+  text
+    .split(/(https?:\/\/[^\s<]+)/)
+    .map((part, place) =>
+      place % 2 === 1 ? part : part.replaceAll(/[\\*~`|[\]]|\b_|_\b/g, '\\$&').replaceAll(/^([#>-])/gm, '\\$1'),
+    )
+    .join('')

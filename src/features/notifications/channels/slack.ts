@@ -39,18 +39,24 @@ function blocksOf(message: Message): object[] {
   ]
   return [
     { type: 'header', text: { type: 'plain_text', text: cut(message.title, 150) } },
-    ...(message.text === '' ? [] : [{ type: 'section', text: mrkdwn(escaped(cut(message.text, 2_500))) }]),
+    ...(message.text === '' ? [] : [{ type: 'section', text: mrkdwn(escapedWithin(message.text, 2_900)) }]),
     ...Array.from({ length: Math.ceil(facts.length / 10) }, (_, page) => ({
       type: 'section',
       fields: facts
         .slice(page * 10, page * 10 + 10)
-        .map(([name, value]) => mrkdwn(`*${escaped(cut(name, 100))}*\n${escaped(cut(value, 500))}`)),
+        .map(([name, value]) => mrkdwn(`*${escapedWithin(name, 400)}*\n${escapedWithin(value, 1_500)}`)),
     })),
     ...(links.length === 0 ? [] : [{ type: 'actions', elements: links }]),
   ]
 }
 
-const mrkdwn = (text: string) => ({ type: 'mrkdwn', text: text.slice(0, 2_000) })
+const mrkdwn = (text: string) => ({ type: 'mrkdwn', text })
 const button = (text: string, url: string) => ({ type: 'button', text: { type: 'plain_text', text }, url })
 /** The three characters that Slack gives a meaning of their own: a message must not call everybody. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+/** The same of bounded length; an escape counts for five characters at most, and is cut through by nothing. */
+function escapedWithin(text: string, most: number): string {
+  let short = text
+  while (escaped(short).length > most) short = cut(short, Math.min(most, Math.floor(short.length * 0.9)))
+  return escaped(short)
+}

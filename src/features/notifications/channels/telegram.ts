@@ -76,7 +76,12 @@ async function ask(
 
 function verdict({ answer, told }: Asked, nowMs: number): string {
   const description = typeof told['description'] === 'string' ? cut(told['description'], 200) : ''
-  if (answer.status === 400 && /chat not found|bot is not a member|need administrator rights|have no rights/i.test(description))
+  if (
+    answer.status === 400 &&
+    /chat not found|bot is not a member|need administrator rights|have no rights|chat_write_forbidden|group is deactivated/i.test(
+      description,
+    )
+  )
     throw new ChannelError('gone', `Telegram answered with status 400: ${description}`)
   const seconds = Number(told['parameters']?.retry_after)
   // 401 and 404: the token is none of a bot. 403: the bot was blocked, or removed from the chat.

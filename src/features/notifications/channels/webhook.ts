@@ -75,7 +75,7 @@ export const webhook: ChannelKind<WebhookSettings> = {
     const { method, secrets } = settings
     const headers = new Headers(
       Object.entries(settings.headers).map(
-        ([name, value]) => [name, filled(value, outgoing, secrets, 'none').replaceAll(/[\r\n\0]/g, ' ')] as [string, string],
+        ([name, value]) => [name, headerText(filled(value, outgoing, secrets, 'none'))] as [string, string],
       ),
     )
     if (method !== 'GET' && !headers.has('content-type')) headers.set('content-type', settings.content_type)
@@ -91,6 +91,9 @@ export const webhook: ChannelKind<WebhookSettings> = {
     return judged(answer, around.clock.now(), [401, 403, 404, 410])
   },
 }
+
+/** A header holds octets of one line (RFC 9110 section 5.5): other scripts than Latin go as UTF-8. */
+const headerText = (text: string): string => Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim(), 'utf8').toString('latin1')
 
 function bodyOf(settings: WebhookSettings, outgoing: Outgoing): string {
   const text = (outgoing.message.state === 'recovery' ? settings.recovery_body : undefined) ?? settings.body
