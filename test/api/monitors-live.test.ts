@@ -625,3 +625,33 @@ test('an edit and a restart during an outage raise nothing anew', async () => {
   await say(w, id, bad)
   expect([await statusOf(w, id), await w.happened()]).toEqual(['down', ['monitor.alert']])
 })
+
+test('what was down and answers again, though not well, has its incident eased and told once', async () => {
+  const w = await world()
+  const id = await watched(w)
+  const slow = { status: 'degraded', error: { kind: 'condition', message: 'It is slow.' } } as const
+  await say(w, id, { status: 'up' }, bad, bad)
+  await w.happened()
+  const [incident] = (await w.acme.call('GET', '/v1/incidents?status=open')).body.data
+  expect(incident).toMatchObject({ severity: 'critical' })
+  await say(w, id, slow, slow)
+  expect(await statusOf(w, id)).toBe('degraded')
+  expect((await w.acme.call('GET', `/v1/incidents/${incident.id}`)).body).toMatchObject({
+    status: 'open',
+    severity: 'warning',
+    cause: 'It is slow.',
+  })
+  // Whoever pages on alerts is not paged because something gets better.
+  expect(await w.happened()).toEqual([])
+  await say(w, id, bad, bad)
+  expect(await w.happened()).toEqual(['monitor.alert'])
+  await say(w, id, { status: 'up' }, { status: 'up' })
+  expect(await w.happened()).toEqual(['monitor.recovered'])
+  const { timeline } = (await w.acme.call('GET', `/v1/incidents/${incident.id}`)).body
+  expect(timeline.map((one: any) => one.kind).filter((kind: string) => !/notif/.test(kind))).toEqual([
+    'opened',
+    'eased',
+    'worsened',
+    'resolved',
+  ])
+})

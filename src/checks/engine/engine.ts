@@ -27,6 +27,8 @@ const wakeMs = 25
 // Without monitors it has only its pulse to tell.
 const idleWakeMs = 500
 const pulseMs = 1000
+// What is restarted is there again by then, and nobody need be told.
+const secondLookMs = 2000
 // Checks begun in one turn of the loop: what has come meanwhile is read between them.
 const begunAtOnce = 16
 const mostAsked = 16
@@ -217,12 +219,13 @@ export class Engine {
     this.#answer(checked)
   }
 
-  /** Paces what is not certain yet: again at once after the first result that speaks against how it stands, then as retries go. */
+  /** Paces what is not certain yet: again soon after the first result that speaks against how it stands, then as retries go. */
   #settle(checked: Checked, ok: boolean): void {
     const before = checked.streak
     checked.streak = nextStreak(before, ok, checked.spec)
     if (checked.streak.streak === 0) return
-    this.#schedule.soon(checked, before.streak === 0 ? 0 : Math.min(checked.spec.retry_interval_ms, checked.intervalMs))
+    const pace = Math.min(checked.spec.retry_interval_ms, checked.intervalMs)
+    this.#schedule.soon(checked, before.streak === 0 ? Math.min(secondLookMs, pace) : pace)
   }
 
   #examineSelf(): void {

@@ -187,7 +187,7 @@ async function goOn(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promis
   const at = outage.confirmedAt
   const set = { kind: outage.kind, title: titleOf(outage) }
   if (by < 0) {
-    const incident = await write(tx, hub, last, set)
+    const incident = await write(tx, hub, last, { ...set, severity: outage.severity, ...foundBy(outage) })
     const text = oneLine(outage.cause)
     await addUpdate(tx, incident, { kind: 'eased', at, text, details: told(outage) })
     const { jobs } = await tellOf(tx, hub, incident, 'eased', { at, text })

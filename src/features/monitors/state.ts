@@ -27,7 +27,7 @@ export interface OutageState {
   downSince: number | null
   /** When it was last found to be worse than before. */
   confirmedAt: number
-  /** The worst that people were told of it. Of one outage each is told once, and its end once. */
+  /** What people were told of it last. Its end is told once. */
   told: 'degraded' | 'down' | null
   /** The monitor on whose incident it is listed as affected. */
   affectedBy: string | null

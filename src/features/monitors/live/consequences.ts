@@ -6,7 +6,15 @@ import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { durationOf } from '../../incidents/fact'
 import type { IncidentRow } from '../../incidents/outage'
-import { addAffected, incidentFact, openIncident, resolveIncident, type Drafts, type Subject } from '../../incidents/outages'
+import {
+  addAffected,
+  incidentFact,
+  openIncident,
+  resolveIncident,
+  type Drafts,
+  type Outage,
+  type Subject,
+} from '../../incidents/outages'
 import type { Follow, MonitorStatus } from '../verdict/input'
 import { tell } from '../../notifications/tell'
 import { monitorTransitions } from '../tables'
@@ -55,6 +63,8 @@ async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow)
     case 'alert':
     case 'degraded':
       return await alarm(tx, hub, kept, step, follow)
+    case 'eased':
+      return await openIncident(tx, hub, outageOf(kept, step, 'monitor.degraded', { ...follow, confirmedAt: follow.at }))
     case 'recovered':
       return await recovery(tx, hub, kept, step, follow)
     case 'affected':
@@ -75,26 +85,35 @@ type Alarm = Follow & { kind: 'alert' | 'degraded' }
 async function alarm(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Alarm): Promise<Followed> {
   const isDown = follow.kind === 'alert'
   const kind = isDown ? 'monitor.down' : 'monitor.degraded'
-  const opened = await openIncident(tx, hub, {
-    workspaceId: kept.workspaceId,
-    subject: subjectOf(kept),
-    kind,
-    // What still answers calls nobody out of bed.
-    severity: !isDown && kept.severity === 'critical' ? 'warning' : kept.severity,
-    startedAt: follow.startedAt,
-    confirmedAt: follow.confirmedAt,
-    cause: follow.reason,
-    locations: follow.locations,
-    evidence: step.found.result?.evidence ?? kept.lastBad?.evidence ?? null,
-    channelIds: kept.channelIds,
-    link: null,
-  })
+  const opened = await openIncident(tx, hub, outageOf(kept, step, kind, follow))
   const event = {
     ...aboutOf(kept, follow.confirmedAt),
     kind: 'monitor.alert',
     data: { kind, status: isDown ? 'down' : 'degraded', ...dataOf(kept, step, follow.reason, opened.incident) },
   }
   return { ...opened, events: [...opened.events, event as EventDraft] }
+}
+
+function outageOf(
+  kept: Kept,
+  step: Step,
+  kind: 'monitor.down' | 'monitor.degraded',
+  found: Pick<Alarm, 'reason' | 'startedAt' | 'confirmedAt' | 'locations'>,
+): Outage {
+  return {
+    workspaceId: kept.workspaceId,
+    subject: subjectOf(kept),
+    kind,
+    // What still answers calls nobody out of bed.
+    severity: kind === 'monitor.degraded' && kept.severity === 'critical' ? 'warning' : kept.severity,
+    startedAt: found.startedAt,
+    confirmedAt: found.confirmedAt,
+    cause: found.reason,
+    locations: found.locations,
+    evidence: step.found.result?.evidence ?? kept.lastBad?.evidence ?? null,
+    channelIds: kept.channelIds,
+    link: null,
+  }
 }
 
 async function recovery(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow & { kind: 'recovered' }): Promise<Followed> {

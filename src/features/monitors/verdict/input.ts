@@ -49,10 +49,13 @@ export interface JudgeInput {
 /** What is to be done after a judgement. */
 export type Follow =
   /**
-   * People are to be told that it is down, or degraded: once each of an outage, and never `degraded` after `alert`.
+   * People are to be told that it is down, or degraded: once each of an outage, and again only where it `eased` between. Never
+   * `degraded` after `alert`.
    * `startedAt`: the first failure. `locations`: those that find it so.
    */
   | { kind: 'alert' | 'degraded'; reason: string; startedAt: number; confirmedAt: number; locations: string[] }
+  /** What people were told is down answers again, though not well. */
+  | { kind: 'eased'; reason: string; startedAt: number; at: number; locations: string[] }
   /** What people were told of is over: exactly once for each outage that they were told of. */
   | { kind: 'recovered'; because: 'recovered' | 'paused'; told: 'degraded' | 'down'; reason: string; startedAt: number }
   /** Its outage is that of `by`: it is listed there, and nobody is told. */

@@ -135,8 +135,9 @@ describe('the verdict of one location', () => {
     expect(monitor.status).toBe('degraded')
     monitor.up(375)
     monitor.up(435)
-    expect(monitor.kinds()).toEqual(['degraded', 'alert', 'recovered'])
-    expect(monitor.told.at(-1)).toMatchObject({ told: 'down', startedAt: start + 180 * second })
+    expect(monitor.kinds()).toEqual(['degraded', 'alert', 'eased', 'recovered'])
+    expect(monitor.told.at(-2)).toMatchObject({ startedAt: start + 180 * second, at: start + 315 * second, reason: slow.message })
+    expect(monitor.told.at(-1)).toMatchObject({ told: 'degraded', startedAt: start + 180 * second })
   })
 
   test('takes no result that came late, and goes on after the clock was put back', () => {
@@ -349,6 +350,15 @@ describe('dependencies', () => {
     expect(monitor.step(200).follows).toEqual([{ kind: 'recheck' }])
     expect(monitor.step(201).follows).toEqual([])
     expect(monitor.down(202).follows).toMatchObject([{ kind: 'alert' }])
+  })
+
+  test('that are well again raise no alert of it while its last result is a good one, and do once it fails again', () => {
+    const monitor = failing(parent('down', 70))
+    monitor.around.parents = [parent('up', 200)]
+    monitor.step(200)
+    monitor.up(202)
+    expect(monitor.kinds().filter(kind => kind === 'alert')).toEqual([])
+    expect(monitor.down(204).follows).toMatchObject([{ kind: 'alert' }])
   })
 })
 

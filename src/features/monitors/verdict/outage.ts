@@ -1,4 +1,4 @@
-import type { MonitorState, OutageState } from '../state'
+import type { LocationState, MonitorState, OutageState } from '../state'
 import type { Follow, JudgeInput, Parent } from './input'
 import type { Count } from './votes'
 
@@ -21,7 +21,6 @@ export interface OutageStep {
 }
 
 const nothing: Omit<OutageStep, 'outage'> = { held: null, follows: [], wakeAt: null }
-const ranks = { degraded: 1, down: 2 }
 
 /** Begins, worsens, tells and ends the outage of a monitor. It looks at what is, not at what changed, and tells nothing twice. */
 export function stepOutage(scene: Scene): OutageStep {
@@ -31,8 +30,13 @@ export function stepOutage(scene: Scene): OutageStep {
   // Whether it still lasts is not known: it stays as it is, and nobody is told of it.
   if (verdict !== 'down' && verdict !== 'degraded') return { ...nothing, outage: state.outage, held: state.held }
   const outage = wentOn(scene, verdict)
-  if (outage.told && ranks[outage.told] >= ranks[verdict]) return { ...nothing, outage }
+  if (outage.told === verdict) return { ...nothing, outage }
   const hold = holdOf(scene, outage)
+  if (outage.told === 'down') {
+    const wakeAt = hold ? hold.wakeAt : mayYetBeWell(scene)
+    if (hold || wakeAt !== null) return { ...nothing, outage, wakeAt }
+    return { ...nothing, outage: { ...outage, told: verdict }, follows: [easedOf(scene, outage)] }
+  }
   if (hold) {
     const goesOn = hold.follows.length === 0 && state.held?.because === hold.because && state.held.by === hold.by
     const { because, by, follows, wakeAt } = hold
@@ -52,6 +56,20 @@ export function stepOutage(scene: Scene): OutageStep {
 export function recovered(outage: OutageState, because: 'recovered' | 'paused', reason: string): Follow[] {
   return outage.told ? [{ kind: 'recovered', because, told: outage.told, reason, startedAt: startOf(outage) }] : []
 }
+
+/** Where some find it down still, the others may be the first of all: they have an interval. */
+function mayYetBeWell({ state, input, count, at }: Scene): number | null {
+  const until = state.verdictSince + input.rules.intervalMs
+  return count.downs.length > 0 && until > at && state.verdictSince <= at ? until : null
+}
+
+const easedOf = ({ reason, count, at }: Scene, outage: OutageState): Follow => ({
+  kind: 'eased',
+  reason,
+  startedAt: startOf(outage),
+  at,
+  locations: count.worse,
+})
 
 const startOf = ({ since, downSince }: OutageState): number => downSince ?? since
 
@@ -116,7 +134,7 @@ function dependencyHold({ state, input, reason, at }: Scene, outage: OutageState
     const { recheckSince } = outage
     const looked = input.group
       ? at >= recheckSince + input.rules.intervalMs
-      : Object.values(state.locations).some(one => one.settled !== 'up' && isWithin(one.lastResultAt, recheckSince, at))
+      : Object.values(state.locations).some(one => isBad(one) && isWithin(one.lastResultAt, recheckSince, at))
     return looked ? null : hold(outage.affectedBy, { wakeAt: recheckSince + input.rules.intervalMs })
   }
   const until = outage.confirmedAt + input.rules.dependencyGraceMs
@@ -126,6 +144,9 @@ function dependencyHold({ state, input, reason, at }: Scene, outage: OutageState
   const follows: Follow[] = isAsked ? [] : [{ kind: 'ask_parents', parents: open.map(({ id }) => id) }]
   return hold(open[0]!.id, { follows, wakeAt: until })
 }
+
+/** Whether the last result was a bad one: a good one begins a streak against `down`. */
+const isBad = ({ settled, streak }: LocationState): boolean => (settled === 'down' ? streak === 0 : streak > 0)
 
 const isWithin = (time: number | null, after: number, until: number): boolean => time !== null && time > after && time <= until
 

@@ -73,7 +73,7 @@ function walk(
   }
 }
 
-const isTold = (follow: Follow) => follow.kind === 'alert' || follow.kind === 'degraded'
+const isTold = (follow: Follow) => follow.kind === 'alert' || follow.kind === 'degraded' || follow.kind === 'eased'
 
 describe('whatever the results, the times and what is around', () => {
   test('of one outage each level is told once, in order, and its end once', () => {
@@ -88,6 +88,9 @@ describe('whatever the results, the times and what is around', () => {
             } else if (follow.kind === 'alert') {
               expect(told).not.toBe('down')
               told = 'down'
+            } else if (follow.kind === 'eased') {
+              expect(told).toBe('down')
+              told = 'degraded'
             } else if (follow.kind === 'recovered') {
               expect(follow.told).toBe(told!)
               told = null
