@@ -156,7 +156,7 @@ describe('a condition', () => {
     ['[STATUS] = = 201', 9, 'must have one of =='],
     ['raw == raw', 0, 'such as [STATUS]'],
     ['[STATUSS] == 200', 0, 'must ask for one of'],
-    ['[STATUS] == 200 [IP]', null, null],
+    ['[STATUS] == 200 [IP]', 12, 'one comparison'],
     ['[STATUS] == [IP] x', 16, 'must end here'],
     ['len([BODY].a == 1', 12, 'close len('],
     ['[HEADER] == a', 8, 'name the header field'],
@@ -176,6 +176,19 @@ describe('a condition', () => {
     ['[BODY] == a\nb', 11, 'control'],
     [`[BODY] == ${'x'.repeat(500)}`, 0, 'at most 500'],
     ['age([STATUS]) > 1', 4, 'age'],
+    ['[STATUS] === 200', 11, 'one operator'],
+    ['[STATUS] == OK', 12, 'a number beside [STATUS]'],
+    ['[STATUS] == any(200, 20x)', 12, 'a number beside [STATUS]'],
+    ['len([BODY]) != many', 15, 'a number beside len([BODY])'],
+    ['[TLS_VERSION] == any(1.2, TLS)', 17, 'a version'],
+    ['[CONNECTED] == yes', 0, 'true or false'],
+    ['[STATUS] == any(200, 201', 12, 'closed with )'],
+    ['[BODY] == Any(a, b)', 10, 'small letters'],
+    ['[IP] == any(pat(10.*), pat(192.168.*))', 8, 'where it belongs'],
+    ['[BODY].a == x && [BODY].b == y', 12, 'one comparison'],
+    ['[BODY].a == x or [status] == 200', 12, 'one comparison'],
+    ['[BODY].a == "x && [BODY].b"', null, null],
+    ['[BODY].a == any(b, "c(")', null, null],
   ] as [string, number | null, string | null][])('%j is refused at %p', (text, position, rule) => {
     let refusal: unknown = null
     try {
@@ -191,7 +204,7 @@ describe('a condition', () => {
 
   test('is refused when the type of check does not tell what it asks for', () => {
     expect(() => parseCondition('[BODY] == x', ['CONNECTED', 'RESPONSE_TIME'])).toThrow('must not ask for [BODY]')
-    expect(parseCondition('[CONNECTED] == x', ['CONNECTED']).sources).toEqual(['CONNECTED'])
+    expect(parseCondition('[CONNECTED] == true', ['CONNECTED']).sources).toEqual(['CONNECTED'])
   })
 
   test('whose path would take for ever to parse is refused at once', () => {

@@ -101,6 +101,9 @@ const sourcesOf = (...operands: Operand[]): ConditionSource[] => [
   ...new Set(operands.flatMap(one => (one.kind === 'source' ? [one.source] : []))),
 ]
 
+/** Sources that are numbers whenever they are anything. */
+const numeric: readonly ConditionSource[] = ['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION']
+
 function refuseSenseless(reader: Reader, { left, right, operator, sources }: Condition, from?: readonly ConditionSource[]): void {
   if (sources.length === 0) refuse(reader, 'must ask for something that the check sees, such as [STATUS]', 0)
   const foreign = sources.find(source => from && !from.includes(source))
@@ -112,15 +115,21 @@ function refuseSenseless(reader: Reader, { left, right, operator, sources }: Con
   ] as const) {
     if (one.kind !== 'source' && one.kind !== 'literal' && operator !== '==' && operator !== '!=')
       refuse(reader, `must have == or != beside ${one.text.slice(0, one.text.indexOf('('))}()`, 0)
-    if (one.kind !== 'literal' || other.kind !== 'source') continue
-    if (other.apply === 'has' && one.value !== 'true' && one.value !== 'false')
-      refuse(reader, 'must compare has() with true or false', 0)
+    if ((one.kind !== 'literal' && one.kind !== 'any') || other.kind !== 'source') continue
+    const values = one.kind === 'any' ? one.values : [one.value]
+    const isTruth = values.every(value => value === 'true' || value === 'false')
+    if (other.apply === 'has' && !isTruth) refuse(reader, 'must compare has() with true or false', 0)
+    if (other.apply === null && other.source === 'CONNECTED' && !isTruth)
+      refuse(reader, 'must compare [CONNECTED] with true or false', 0)
     const isOrdered = operator !== '==' && operator !== '!='
-    const read = other.source === 'TLS_VERSION' && other.apply === null ? tlsVersionOf : numberOf
-    if (isOrdered && read(one.value) === null)
+    const isVersion = other.source === 'TLS_VERSION' && other.apply === null
+    const isNumber = other.apply === null ? numeric.includes(other.source) : other.apply !== 'has'
+    if ((isOrdered || isVersion || isNumber) && values.some(value => (isVersion ? tlsVersionOf : numberOf)(value) === null))
       refuse(
         reader,
-        `must have a number, a duration such as 48h or a size such as 10KiB beside ${operator}`,
+        isOrdered
+          ? `must have a number, a duration such as 48h or a size such as 10KiB beside ${operator}`
+          : `must have ${isVersion ? 'a version such as 1.3' : 'a number'} beside ${other.text}`,
         reader.text.lastIndexOf(one.text),
       )
   }

@@ -116,10 +116,22 @@ function membersOf(inner: string, position: number): string[] {
 }
 
 function literalOf(text: string, position: number): string {
-  if (!/^".*"$/.test(text) || text.length < 2) return text
+  if (!/^".*"$/.test(text) || text.length < 2) return bareOf(text, position)
   try {
     return String(JSON.parse(text))
   } catch {
     throw new ConditionRefused('must have a string as JSON writes it within double quotes', position)
   }
+}
+
+/** What was meant as more than a text would never be found, and nobody would be told. */
+function bareOf(text: string, position: number): string {
+  const refused = (rule: string) => new ConditionRefused(`${rule}; a text like that stands in double quotes`, position)
+  if (text.startsWith('=')) throw refused('must have one operator')
+  const [, name] = /^(any|pat|regex|len|has|age)\(/i.exec(text) ?? []
+  if (name !== undefined)
+    throw refused(`must have ${name.toLowerCase()}(…) in small letters, closed with ), and nothing behind it, where it belongs`)
+  if (conditionSources.some(source => text.toUpperCase().includes(`[${source}]`)))
+    throw refused('must be one comparison: several are several conditions')
+  return text
 }
