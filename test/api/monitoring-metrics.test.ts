@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { CheckResult } from '../../src/checks/check'
 import { latestOf } from '../../src/features/monitors/latest'
+import { addMonitor } from '../support/monitor-series'
 import { world } from '../support/world'
 
 interface Line {
@@ -96,4 +97,33 @@ test('monitors and heartbeats are told in the names of their exporters, whatever
   expect(of('hc_checks_total')[0]!.value).toBe(1)
   expect(answer.text).not.toContain('theirs')
   expect((await (await w.scoped('dns.read')).call('GET', '/v1/monitoring/metrics')).status).toBe(403)
+})
+
+test('of more monitors than are read at once each is told once, and exported once', async () => {
+  const w = await world()
+  const wanted = 1_003
+  for (let n = 0; n < wanted; n++) await addMonitor(w.hub, w.acme.workspaceId, { key: `k${n}` })
+  await addMonitor(w.hub, w.rival.workspaceId)
+  const lines = parsed((await w.acme.call('GET', '/v1/monitoring/metrics')).text)
+  expect(lines.filter(one => one.name === 'monitor_status').length).toBe(wanted)
+  const { body } = await w.acme.call('GET', '/v1/monitoring/export?format=json')
+  expect(new Set(body.monitors.map((one: { key: string }) => one.key)).size).toBe(wanted)
+  expect(body.monitors.length).toBe(wanted)
+})
+
+test('a tag is down with any of its heartbeats', async () => {
+  const w = await world()
+  const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
+  const make = async (name: string, tags: string[]) =>
+    (await w.acme.call('POST', '/v1/heartbeats', { name, tags, schedule })).body
+  const late = await make('late', ['a', 'b'])
+  await make('never pinged', ['b', 'c'])
+  await w.stranger.call('POST', new URL(late.ping_url).pathname)
+  await w.pass(3_600_000)
+  const lines = parsed((await w.acme.call('GET', '/v1/monitoring/metrics')).text)
+  expect(lines.filter(one => one.name === 'hc_tag_up').map(one => [one.labels.tag, one.value])).toEqual([
+    ['a', 0],
+    ['b', 0],
+    ['c', 1],
+  ])
 })

@@ -1,4 +1,5 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { rowsInTurns } from '../../core/db/rows-in-turns'
 import type { Reader } from '../../core/db/transaction'
 import { isStarted, statusAt, type HeartbeatStatus } from './state'
 import { heartbeats } from './tables'
@@ -14,7 +15,14 @@ export interface HeartbeatStanding {
 
 /** Every heartbeat of a workspace, oldest first. @param now ms UTC */
 export async function everyHeartbeat(read: Reader, workspaceId: string, now: number): Promise<HeartbeatStanding[]> {
-  const rows = await read.select().from(heartbeats).where(eq(heartbeats.workspaceId, workspaceId)).orderBy(asc(heartbeats.id))
+  const rows = await rowsInTurns((after, most) =>
+    read
+      .select()
+      .from(heartbeats)
+      .where(and(eq(heartbeats.workspaceId, workspaceId), gt(heartbeats.id, after)))
+      .orderBy(asc(heartbeats.id))
+      .limit(most),
+  )
   return rows.map(row => ({
     id: row.id,
     name: row.name,

@@ -1,7 +1,8 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { stringify } from 'yaml'
 import { Streamed } from '../../../access/streamed'
 import type { Ctx } from '../../../core/ctx'
+import { rowsInTurns } from '../../../core/db/rows-in-turns'
 import { filledIn, type Settings } from '../../../core/sealed-settings'
 import { piecesInTurns } from '../../../core/turns'
 import { everyWindow } from '../../maintenance/every'
@@ -22,11 +23,14 @@ export const exportExamples: Record<string, string> = {
 
 /** Everything that is watched, as an import takes it: secrets stand as `${secret:…}`, and what is as in a new monitor is left out. */
 export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?: keyof typeof types }): Promise<Streamed> {
-  const rows = await ctx.hub.read
-    .select()
-    .from(monitors)
-    .where(eq(monitors.workspaceId, ctx.workspaceId))
-    .orderBy(asc(monitors.id))
+  const rows = await rowsInTurns((after, most) =>
+    ctx.hub.read
+      .select()
+      .from(monitors)
+      .where(and(eq(monitors.workspaceId, ctx.workspaceId), gt(monitors.id, after)))
+      .orderBy(asc(monitors.id))
+      .limit(most),
+  )
   const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
   const channels = await channelNames(ctx.hub.read, ctx.workspaceId)
   const windows = (await everyWindow(ctx.hub.read, ctx.workspaceId)).flatMap(row => windowItem(row, keys) ?? [])

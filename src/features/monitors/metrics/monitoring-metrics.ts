@@ -1,7 +1,8 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { Streamed } from '../../../access/streamed'
 import type { CheckResult } from '../../../checks/check'
 import type { Ctx } from '../../../core/ctx'
+import { rowsInTurns } from '../../../core/db/rows-in-turns'
 import { piecesInTurns } from '../../../core/turns'
 import { everyHeartbeat, type HeartbeatStanding } from '../../heartbeats/standing'
 import { latestOf } from '../latest'
@@ -19,11 +20,14 @@ export const metricsExamples: Record<string, string> = {
 
 /** What is watched, for Prometheus: monitors by the names of blackbox_exporter, heartbeats by those of Healthchecks. */
 export async function monitoringMetrics(ctx: Ctx): Promise<Streamed> {
-  const rows = await ctx.hub.read
-    .select({ id: monitors.id, name: monitors.name, type: monitors.type, target: monitors.target, status: monitors.status })
-    .from(monitors)
-    .where(eq(monitors.workspaceId, ctx.workspaceId))
-    .orderBy(asc(monitors.id))
+  const rows = await rowsInTurns((after, most) =>
+    ctx.hub.read
+      .select({ id: monitors.id, name: monitors.name, type: monitors.type, target: monitors.target, status: monitors.status })
+      .from(monitors)
+      .where(and(eq(monitors.workspaceId, ctx.workspaceId), gt(monitors.id, after)))
+      .orderBy(asc(monitors.id))
+      .limit(most),
+  )
   const latest = latestOf(ctx.hub)
   const watched = rows.map(row => ({
     ...row,
