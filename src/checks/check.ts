@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import type { NetworkPolicy, VettedHost } from '../core/net/egress'
+import type { Resolver } from '../core/net/resolvers'
 
 /** Types of checks that ask something on the network. A group asks nobody: its state is made of its members'. */
 export const checkTypeNames = ['http', 'tcp', 'icmp', 'dns', 'tls', 'smtp', 'imap', 'pop3', 'ssh', 'websocket'] as const
@@ -105,6 +106,8 @@ export interface Around {
    * @throws EgressRefused
    */
   vet(host: string, port: number, family?: 4 | 6): Promise<VettedHost>
+  /** Name servers that this hub looks names up with, in their order. They are vetted like any other before they are asked. */
+  resolvers(): readonly Resolver[]
   /** Monotonic milliseconds with a fraction, for phases. */
   now(): number
   /** Milliseconds UTC, for what certificates and cookies say. */

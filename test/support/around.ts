@@ -1,5 +1,6 @@
 import type { Around } from '../../src/checks/check'
 import { systemClock } from '../../src/core/clock'
+import type { Resolver } from '../../src/core/net/resolvers'
 import { createEgress, EgressRefused, type NetworkPolicy } from '../../src/core/net/egress'
 
 /** Names that checks of tests know, all of this machine. */
@@ -10,7 +11,7 @@ export const loopbackNames = ['a.test', 'b.test', 'proxy.test']
  * @param withinMs after which the signal aborts
  */
 export function around(
-  given: { withinMs?: number; policy?: Partial<NetworkPolicy>; now?: number } = {},
+  given: { withinMs?: number; policy?: Partial<NetworkPolicy>; now?: number; resolvers?: Resolver[] } = {},
 ): Around & { asked: string[] } {
   const asked: string[] = []
   const policy = { allowPrivate: true, allowRanges: [], requireHttps: false, ...given.policy }
@@ -29,6 +30,7 @@ export function around(
       if (family && vetted.family !== family) throw new EgressRefused('dns', `The host has no IPv${family} address.`)
       return vetted
     },
+    resolvers: () => given.resolvers ?? [],
     now: () => performance.now(),
     wallNow: () => given.now ?? systemClock.now(),
     signal: AbortSignal.timeout(given.withinMs ?? 15_000),

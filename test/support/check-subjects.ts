@@ -33,4 +33,12 @@ export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
     asking: (host, port) => ({ target: `${host}:${port}`, options: {} }),
     transport: 'tcp',
   },
+  dns: {
+    asking: (host, port) => ({ target: 'www.example.com', options: { resolver: `${host}:${port}` } }),
+    transport: 'udp',
+  },
+  smtp: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
+  imap: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
+  pop3: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
+  ssh: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
 }

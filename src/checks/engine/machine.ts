@@ -29,11 +29,10 @@ export function machineGround(clock: EngineClock, resolvers: readonly Resolver[]
       return address?.kind() === 'ipv6' && classOf(address) === 'public'
     }),
   )
+  const asked = () => resolvers ?? resolvConf().resolvers
   return {
-    ask: askResolvers(
-      () => resolvers ?? resolvConf().resolvers,
-      () => clock.now(),
-    ),
+    ask: askResolvers(asked, () => clock.now()),
+    resolvers: asked,
     clock,
     hosts: name => hosts().get(name),
     system: inTurn(mostOfSystem, systemResolve),

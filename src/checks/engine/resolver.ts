@@ -1,5 +1,6 @@
 import type { Family } from '../../core/dns-client/addresses'
 import { EgressRefused } from '../../core/net/egress'
+import type { Resolver } from '../../core/net/resolvers'
 import type { EngineClock } from './clock'
 import type { AskName, NameAnswer } from './name-answer'
 import { ResolverTrust } from './resolver-trust'
@@ -7,6 +8,8 @@ import { ResolverTrust } from './resolver-trust'
 /** What a resolver of checks stands on; in tests all of it is made up. */
 export interface ResolverGround {
   ask: AskName
+  /** Whom that asks; none where it is made up. */
+  resolvers?(): readonly Resolver[]
   clock: Pick<EngineClock, 'monotonic' | 'after'>
   /** Addresses of the hosts file; undefined for a name that is not in it. */
   hosts(name: string): readonly string[] | undefined
@@ -52,6 +55,11 @@ export class CheckResolver {
 
   constructor(private readonly ground: ResolverGround) {
     this.trust = new ResolverTrust(ground.ask, ground.clock)
+  }
+
+  /** Name servers that are asked, in their order. */
+  resolvers(): readonly Resolver[] {
+    return this.ground.resolvers?.() ?? []
   }
 
   /**

@@ -27,7 +27,7 @@ export class Network {
 
   constructor(
     private readonly clock: EngineClock,
-    private readonly resolver: Pick<CheckResolver, 'addresses' | 'suspect'>,
+    private readonly resolver: Pick<CheckResolver, 'addresses' | 'suspect' | 'resolvers'>,
   ) {
     this.#places = new Places(clock)
     const guard = (family?: 4 | 6) =>
@@ -103,6 +103,7 @@ export class Network {
       signal: controller.signal,
       now: () => clock.monotonic() - waited,
       wallNow: () => clock.now(),
+      resolvers: () => this.resolver.resolvers(),
       vet: async (host, port, family) => {
         leave()
         looking++

@@ -5,6 +5,12 @@ import type { ServerAddress } from './server'
 const again = 1000
 const patience = 2000
 
+/** `patienceMs`: after which it is given up, 2,000 by default. `broken` is told why sending, or the way there, failed. */
+export interface UdpPatience {
+  patienceMs?: number
+  broken?: (error: unknown) => void
+}
+
 /**
  * Sends a question by UDP, twice at most.
  * @param accept told every answer; the first that it gives something for ends the wait
@@ -15,8 +21,13 @@ export async function askUdp<T>(
   question: Uint8Array,
   life: ReturnType<typeof lifetime>,
   accept: (answer: Uint8Array) => T | null,
+  { patienceMs = patience, broken = () => {} }: UdpPatience = {},
 ): Promise<T | null> {
   const answered = Promise.withResolvers<T | null>()
+  const fail = (error: unknown) => {
+    broken(error)
+    answered.resolve(null)
+  }
   let socket: Bun.udp.ConnectedSocket<'uint8array'>
   try {
     socket = await Bun.udpSocket({
@@ -29,20 +40,22 @@ export async function askUdp<T>(
           if (accepted !== null) answered.resolve(accepted)
         },
         // Without it an ICMP "port unreachable" ends the program.
-        error: () => answered.resolve(null),
+        // Bun 1.4.5 gives the error alone, where its types have it behind the socket.
+        error: (...given: unknown[]) => fail(given.find(one => one instanceof Error)),
       },
     })
-  } catch {
+  } catch (error) {
+    broken(error)
     return null
   }
   const send = () => {
     try {
       socket.send(question)
-    } catch {
-      answered.resolve(null)
+    } catch (error) {
+      fail(error)
     }
   }
-  const timers = [setTimeout(send, again), setTimeout(() => answered.resolve(null), patience)]
+  const timers = [setTimeout(send, again), setTimeout(() => answered.resolve(null), patienceMs)]
   try {
     send()
     return await life.orEnd(answered.promise)
