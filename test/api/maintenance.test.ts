@@ -31,6 +31,20 @@ async function made(w: World, body: object) {
   return answer.body
 }
 
+test('a rule with a number that no month or year has is refused', async () => {
+  const w = await world()
+  for (const rrule of [
+    'FREQ=DAILY;BYMONTH=13',
+    'FREQ=MONTHLY;BYMONTHDAY=0',
+    'FREQ=YEARLY;BYYEARDAY=400',
+    'FREQ=YEARLY;BYWEEKNO=60',
+  ]) {
+    const answer = await w.acme.call('POST', path, once(w.clock.now(), { kind: 'rrule', rrule }))
+    expect([rrule, answer.status, answer.body.errors?.[0].pointer]).toEqual([rrule, 422, '#/rrule'])
+  }
+  await made(w, once(w.clock.now(), { kind: 'rrule', rrule: 'FREQ=MONTHLY;BYMONTHDAY=-1,15' }))
+})
+
 const covering = (w: World, more: object = {}, at = w.clock.now()) =>
   windowInForce(w.hub, { workspaceId: w.acme.workspaceId, id: mon, tags: [], groupIds: [], ...more }, at)?.name ?? null
 

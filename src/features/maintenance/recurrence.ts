@@ -111,6 +111,7 @@ function checked(text: string, inUtc: (at: number) => Reading): string {
     throw new RecurrenceRefused(`must have a FREQ of ${frequencies.join(', ')}.`)
   within(named, 'INTERVAL', mostInterval)
   within(named, 'COUNT', mostCount)
+  for (const [name, most] of listed) eachWithin(named, name, most)
   if (named.has('UNTIL')) named.set('UNTIL', untilOf(named.get('UNTIL')!, inUtc))
   const rule = [...named].map(([name, value]) => `${name}=${value}`).join(';')
   try {
@@ -129,6 +130,23 @@ function within(named: ReadonlyMap<string, string>, name: string, most: number):
   const value = named.get(name)
   if (value !== undefined && (!/^\d{1,6}$/.test(value) || Number(value) < 1 || Number(value) > most))
     throw new RecurrenceRefused(`must have ${name} from 1 to ${most}.`)
+}
+
+// The library takes numbers that no day has, and then goes by the rest of the rule alone.
+const listed = [
+  ['BYMONTH', 12],
+  ['BYMONTHDAY', 31],
+  ['BYYEARDAY', 366],
+  ['BYWEEKNO', 53],
+  ['BYSETPOS', 366],
+] as const
+
+function eachWithin(named: ReadonlyMap<string, string>, name: string, most: number): void {
+  const sign = name === 'BYMONTH' ? '' : '[+-]?'
+  const isRight = (one: string) =>
+    new RegExp(`^${sign}\\d{1,3}$`).test(one) && Math.abs(Number(one)) >= 1 && Math.abs(Number(one)) <= most
+  if (!(named.get(name)?.split(',').every(isRight) ?? true))
+    throw new RecurrenceRefused(`must have ${name} from 1 to ${most}${sign === '' ? '' : `, or from -${most} to -1`}.`)
 }
 
 /** A date means all of that day. What has no Z is of the window's own time zone, as is what has, once it is read there. */
