@@ -1,8 +1,9 @@
-import { and, count, eq, gte, inArray } from 'drizzle-orm'
+import { count, gte, inArray } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import type { CheckResult, CheckSpec } from '../../../checks/check'
 import type { Reader } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import { Alike } from '../../../core/alike'
 import { networkPolicy } from '../../../core/net/egress'
 import { othersTurn } from '../../../core/turns'
 import { latestOf } from '../latest'
@@ -16,11 +17,41 @@ import { freshFor } from '../verdict/locations'
 import { localLocation } from '../locations'
 import { shareCount } from './shares'
 
-/** A monitor of this hub's shares, as it is kept in memory: its row without what only the engine needs, and how it stands. */
-export interface Kept extends Omit<
-  MonitorRow,
-  'options' | 'secretsSealed' | 'secretNames' | 'description' | 'downIf' | 'degradedIf'
-> {
+const keptMembers = [
+  'id',
+  'workspaceId',
+  'number',
+  'share',
+  'type',
+  'name',
+  'target',
+  'intervalSeconds',
+  'confirm',
+  'recover',
+  'recoverySeconds',
+  'quorum',
+  'locations',
+  'tags',
+  'dependsOn',
+  'dependencyGraceSeconds',
+  'channelIds',
+  'severity',
+  'paused',
+  'status',
+  'statusSince',
+  'state',
+  'stateVersion',
+  'lastCheckAt',
+  'version',
+] as const satisfies (keyof MonitorRow)[]
+
+// Of most monitors the others are alike.
+const ownMembers: ReadonlySet<string> = new Set<keyof MonitorRow>(['id', 'name', 'target', 'state'])
+
+type KeptRow = Pick<MonitorRow, (typeof keptMembers)[number]>
+
+/** A monitor of this hub's shares, as it is kept in memory: what it is judged and told of by, and how it stands. */
+export interface Kept extends KeptRow {
   /** When it must be judged again without a result. */
   wakeAt: number | null
   /** How it is made of others; null where it is checked itself. */
@@ -48,6 +79,7 @@ export class Roster {
   private shares = new Set<number>()
   private lookedAt: number
   private readonly policies = new Map<string, number>()
+  private readonly alike = new Alike()
 
   constructor(private readonly hub: Hub) {
     this.lookedAt = hub.clock.now()
@@ -69,17 +101,24 @@ export class Roster {
     return this.byId.size
   }
 
-  /** Reads the monitors of shares that this hub has from now on. */
-  async take(taken: readonly number[]): Promise<RosterChange> {
-    const change: RosterChange = { upsert: [], remove: [] }
+  /**
+   * Reads the monitors of shares that this hub has from now on, some hundreds at a time: all rows at once would take far more room
+   * than what is kept of them.
+   */
+  async *take(taken: readonly number[]): AsyncGenerator<RosterChange> {
+    let change: RosterChange = { upsert: [], remove: [] }
     for (let at = 0; at < taken.length; at += sharesAtOnce) {
       const some = taken.slice(at, at + sharesAtOnce)
       const rows = await this.hub.read.select().from(monitors).where(inArray(monitors.share, some))
       for (const share of some) this.shares.add(share)
       await this.keep(rows, change)
+      if (change.upsert.length >= rowsAtOnce) {
+        yield change
+        change = { upsert: [], remove: [] }
+      }
       await othersTurn()
     }
-    return change
+    yield change
   }
 
   /** Leaves the monitors of shares that this hub has no more. */
@@ -149,22 +188,13 @@ export class Roster {
     for (const row of rows) {
       const before = this.byId.get(row.id)
       const now = this.hub.clock.now()
-      const {
-        options,
-        secretsSealed: _sealed,
-        secretNames: _names,
-        description: _text,
-        downIf: _downs,
-        degradedIf: _slows,
-        ...kept
-      } = row
       const isEdited = before && before.version !== row.version && before.stateVersion === row.stateVersion && !row.paused
       this.byId.set(row.id, {
-        ...kept,
+        ...this.kept(row),
         state: isEdited ? afterEdit(row.state, row.locations, now) : before ? row.state : heardLately(row),
         // Older silence says nothing about the monitor, only about the hubs.
         wakeAt: before || row.type === 'group' ? now : now + freshFor(row.intervalSeconds * 1000),
-        group: row.type === 'group' ? (options as GroupOptions) : null,
+        group: row.type === 'group' ? (row.options as GroupOptions) : null,
         lastBad: before?.lastBad ?? null,
         lastCheckAt: Math.max(before?.lastCheckAt ?? 0, row.lastCheckAt ?? 0) || null,
         checkWrittenAt: row.lastCheckAt,
@@ -173,13 +203,29 @@ export class Roster {
     await this.specify(rows, change)
   }
 
+  private kept(row: MonitorRow): KeptRow {
+    const members = keptMembers.map(name => [name, ownMembers.has(name) ? row[name] : this.alike.of(row[name])])
+    return Object.fromEntries(members) as KeptRow
+  }
+
   private async specify(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
     const policies = await policiesOf(this.hub.read, new Set(rows.map(row => row.workspaceId)))
     for (const row of rows) {
       const stored = policies.get(row.workspaceId)
       const settled = row.state.locations[localLocation]?.settled ?? 'new'
       if (!stored || !isChecked(row)) change.remove.push(row.id)
-      else change.upsert.push(await specOf(this.hub, row, networkPolicy(stored, { carriesSecret: carriesSecret(row) }), settled))
+      else {
+        const secret = carriesSecret(row)
+        const policy = this.alike.of(networkPolicy(stored, { carriesSecret: secret }))
+        const spec = await specOf(this.hub, row, policy, settled)
+        change.upsert.push({
+          ...spec,
+          // Secrets are remembered no longer than their monitor.
+          options: secret ? spec.options : this.alike.of(spec.options),
+          down_if: this.alike.of(spec.down_if),
+          degraded_if: this.alike.of(spec.degraded_if),
+        })
+      }
     }
   }
 
@@ -192,8 +238,15 @@ export class Roster {
     for (const { id, at } of changed) {
       if (this.policies.get(id) === at) continue
       this.policies.set(id, at)
-      const own = and(eq(monitors.workspaceId, id), inArray(monitors.share, [...this.shares]))
-      await this.specify(await read.select().from(monitors).where(own), change)
+      const own = [...this.byId.values()].filter(one => one.workspaceId === id).map(one => one.id)
+      for (let from = 0; from < own.length; from += rowsAtOnce)
+        await this.specify(
+          await read
+            .select()
+            .from(monitors)
+            .where(inArray(monitors.id, own.slice(from, from + rowsAtOnce))),
+          change,
+        )
     }
   }
 

@@ -246,14 +246,17 @@ export class MonitoringWatch {
 
   private async adopt(shares: readonly number[]): Promise<void> {
     if (shares.length === 0) return
-    const change = await this.roster.take(shares)
+    // With the first ones the engine begins: those it may check when their turn comes, and need not all begin together.
+    let full = this.roster.size === 0
+    for await (const change of this.roster.take(shares)) {
+      this.tell(change, full)
+      full = false
+    }
     const taken = new Set(shares)
     const own = [...this.roster.all()].filter(one => taken.has(one.share))
     void recorderOf(this.hub)
       .adopt(own.map(one => one.number))
       .catch(error => this.hub.log.error({ err: error }, 'results of the open hour could not be read back'))
-    // With the first ones the engine begins: those it may check when their turn comes, and need not all begin together.
-    this.tell(change, own.length === this.roster.size)
     // What was being confirmed is gone on with at once.
     this.runs.ask(own.filter(isDoubted).map(one => one.id))
   }

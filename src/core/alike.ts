@@ -1,0 +1,22 @@
+// What is longer is seldom said twice.
+const longest = 2000
+
+/** Keeps one of each value that many have alike, so that ten thousand that say the same take the room of one. */
+export class Alike {
+  private readonly known = new Map<string, unknown>()
+
+  /** @param most values that are kept at once; of more, all are forgotten, and those to come are shared anew */
+  constructor(private readonly most = 1000) {}
+
+  /** The value itself, or one that is written the same in JSON and came before it. Nobody may change what comes back. */
+  of<T>(value: T): T {
+    if (value === null || typeof value === 'number' || typeof value === 'boolean') return value
+    const key = JSON.stringify(value)
+    if (key.length > longest) return value
+    const known = this.known.get(key)
+    if (known !== undefined) return known as T
+    if (this.known.size >= this.most) this.known.clear()
+    this.known.set(key, value)
+    return value
+  }
+}
