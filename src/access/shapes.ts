@@ -100,7 +100,8 @@ export const TokenInput = Shape(
     resource_ids: Type.Optional(
       Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100, uniqueItems: true }), {
         description:
-          'Ids of DNS zones, heartbeats and webhook endpoints that it is narrowed to; all that its permissions open when absent or null. ' +
+          'Ids of monitors, heartbeats, notification channels, DNS zones and webhook endpoints that it is narrowed to; ' +
+          'all that its permissions open when absent or null. ' +
           'An empty list is refused: it would open everything to whoever chose nothing.',
       }),
     ),

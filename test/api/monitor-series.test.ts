@@ -347,7 +347,7 @@ test('uptime, its days and months, and availability are what counting each secon
     ),
     { numRuns: 60 },
   )
-})
+}, 60_000)
 
 test('a walk over the pages of results meets every one once, while new ones come and hours are packed', async () => {
   const w = await world()

@@ -182,7 +182,7 @@ test('maintenance windows come with the document, by name, and stay where it say
     tags: ['prod'],
   })
   await w.audited()
-  expect(counted(await sent(w.acme, await exported(w.acme), '?prune=true'))).toEqual([0, 0, 0, 4])
+  expect(counted(await sent(w.acme, await exported(w.acme)))).toEqual([0, 0, 0, 4])
   expect(counted(await sent(w.acme, shop, '?prune=true'))).toEqual([0, 0, 0, 3])
   expect(await w.audited()).toEqual([])
   const longer = await sent(w.acme, text.replace('7200', '3600').replace(', tags: [prod]}', '}'))
@@ -195,3 +195,87 @@ test('maintenance windows come with the document, by name, and stay where it say
   expect(counted(await sent(w.acme, `${shop}maintenance_windows: []\n`, '?prune=true'))).toEqual([0, 0, 1, 3])
   expect(await windows()).toEqual([])
 })
+
+test('a dry run tells what the import then does, whatever there is and whatever is asked', async () => {
+  const w = await world()
+  const target = fc.constantFrom('https://a.example/', 'http://b.example:8080/x?y=ü', 'https://münchen.example/')
+  const keys = fc.constantFrom('a', 'b', 'c', 'd')
+  const monitor = fc.record({
+    key: keys,
+    name: fc.constantFrom('One', 'Two', 'Ünïcode 雪'),
+    target,
+    interval_seconds: fc.constantFrom(60, 120),
+    tags: fc.uniqueArray(fc.constantFrom('x', 'y'), { maxLength: 2 }),
+    options: fc.constantFrom(
+      {},
+      { method: 'POST', body: 'tab\tline\nend' },
+      { headers: { 'X-One': 'a: b' } },
+      { auth: { type: 'bearer', token: 'geheim' } },
+    ),
+    down_if: fc.constantFrom([], ['[STATUS] != 200'], ['[BODY] == pat(*ok*)', '[RESPONSE_TIME] > 900']),
+    degraded_ms: fc.constantFrom(null, 500),
+  })
+  const group = fc.record({
+    key: fc.constantFrom('g', 'h'),
+    name: fc.constantFrom('G', 'H'),
+    members: fc.uniqueArray(keys, { maxLength: 3 }),
+  })
+  const window = fc.record({ name: fc.constantFrom('w1', 'w2'), duration_seconds: fc.constantFrom(600, 3600), all: fc.boolean() })
+  const document = fc.record({
+    monitors: fc.uniqueArray(monitor, { maxLength: 4, selector: one => one.key }),
+    groups: fc.uniqueArray(group, { maxLength: 2, selector: one => one.key }),
+    windows: fc.option(fc.uniqueArray(window, { maxLength: 2, selector: one => one.name })),
+    prune: fc.boolean(),
+  })
+  const written = ({ monitors, groups, windows }: typeof document extends fc.Arbitrary<infer T> ? T : never) => {
+    const known = new Set(monitors.map(one => one.key))
+    return JSON.stringify({
+      monitors: [
+        ...groups.map(({ members, ...one }) => ({
+          ...one,
+          type: 'group',
+          options: { members: members.filter(key => known.has(key)) },
+        })),
+        ...monitors.map((one, place) => ({ ...one, depends_on: place > 0 ? [monitors[0]!.key] : [] })),
+      ],
+      ...(windows && {
+        maintenance_windows: windows.map(({ all, ...one }) => ({
+          ...one,
+          kind: 'rrule',
+          timezone: 'Europe/Berlin',
+          starts_at_local: '2026-11-07T23:00:00',
+          rrule: 'FREQ=WEEKLY;BYDAY=SA',
+          targets: all || !monitors[0] ? { all: true } : { monitors: [monitors[0].key] },
+        })),
+      }),
+    })
+  }
+  await fc.assert(
+    fc.asyncProperty(document, async given => {
+      const text = written(given)
+      const query = given.prune ? '&prune=true' : ''
+      const before = await exported(w.acme)
+      const dry = await sent(w.acme, text, `?dry_run=true${query}`)
+      expect(await exported(w.acme)).toBe(before)
+      const done = await sent(w.acme, text, `?dry_run=false${query}`)
+      expect([text, dry.status, dry.body.errors]).toEqual([text, done.status, done.body.errors])
+      if (done.status !== 200) return
+      const bare = ({ body }: { body: any }) => ({
+        ...body,
+        dry_run: null,
+        // What is made has no id before, and neither have those that name it.
+        changes: body.changes.map(({ op, kind, id, key, name }: any) => ({
+          op,
+          kind,
+          id: op === 'create' ? null : id,
+          key,
+          name,
+        })),
+      })
+      expect(bare(dry)).toEqual(bare(done))
+      expect(counted(await sent(w.acme, text, `?dry_run=false${query}`)).slice(0, 3)).toEqual([0, 0, 0])
+      expect(counted(await sent(w.acme, await exported(w.acme))).slice(0, 3)).toEqual([0, 0, 0])
+    }),
+    { numRuns: 20 },
+  )
+}, 60_000)
