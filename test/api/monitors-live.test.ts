@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import type { CheckResult } from '../../src/checks/check'
 import { events } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
@@ -8,7 +8,7 @@ import { monitorGaps, monitors, monitorTransitions } from '../../src/features/mo
 import { joinHubs, renewPresence } from '../../src/hub/presence'
 import { openHub } from '../../src/hub/run'
 import { ScriptedEngine } from '../support/scripted-engine'
-import { world, type World } from '../support/world'
+import { world, type Caller, type World } from '../support/world'
 
 const bad = { status: 'down' } as const
 
@@ -654,4 +654,25 @@ test('what was down and answers again, though not well, has its incident eased a
     'worsened',
     'resolved',
   ])
+})
+
+test('a workspace whose monitors all fail at once does not keep those of others waiting', async () => {
+  const w = await world()
+  const made = async (caller: Caller, name: string): Promise<string> =>
+    (await caller.call('POST', '/v1/monitors', { type: 'http', name, target: 'https://a.example.com/' })).body.id
+  const ids: string[] = []
+  for (let n = 0; n < 250; n++) ids.push(await made(w.acme, `m${n}`))
+  const other = await made(w.rival, 'other')
+  await w.settle()
+  for (const more of [{}, bad, bad]) {
+    w.engine.sayAll([...ids, other].map(monitor => ({ monitor, ...more })))
+    await w.pass(1000)
+  }
+  const rows = await w.hub.read
+    .select()
+    .from(monitorTransitions)
+    .where(eq(monitorTransitions.to, 'down'))
+    .orderBy(asc(monitorTransitions.id))
+  expect(rows).toHaveLength(251)
+  expect(rows.findIndex(one => one.monitorId === other)).toBeLessThanOrEqual(100)
 })

@@ -12,8 +12,10 @@ import type { Shares } from './shares'
 import type { Surroundings } from './surroundings'
 import { freshFor } from '../verdict/locations'
 
-// So many monitors in a transaction: all else in the process waits while SQLite is written.
-const monitorsAtOnce = 100
+// In a transaction. All else in the process waits while SQLite is written, so there are fewer where each takes long.
+const mostAtOnce = 100
+const leastAtOnce = 25
+const longestWriteMs = 80
 // Of one monitor, while nothing can be written: the first failures tell when it began, the last results how it is.
 const mostFound = 64
 
@@ -24,6 +26,7 @@ const mostFound = 64
  */
 export class Judging {
   private readonly waitingFound = new Map<string, Found[]>()
+  private atOnce = mostAtOnce
 
   constructor(
     private readonly hub: Hub,
@@ -75,17 +78,36 @@ export class Judging {
   /** Writes what waits. @throws where the database does not take it; it waits on then */
   async write(): Promise<void> {
     for (;;) {
-      const ids: string[] = []
-      for (const id of this.waitingFound.keys()) {
-        const kept = this.roster.get(id)
-        if (!kept || kept.paused) this.waitingFound.delete(id)
-        else if (this.shares.owns(kept.share)) ids.push(id)
-        if (ids.length === monitorsAtOnce) break
-      }
+      const ids = this.next()
       if (ids.length === 0) return
+      const began = performance.now()
       await this.writeSome(ids.sort())
+      const tookMs = performance.now() - began
+      if (tookMs > longestWriteMs) this.atOnce = Math.max(leastAtOnce, Math.ceil(this.atOnce / 2))
+      else if (tookMs < longestWriteMs / 2) this.atOnce = Math.min(mostAtOnce, this.atOnce * 2)
       await othersTurn()
     }
+  }
+
+  /** Those that are written next. Workspaces take turns: of one with thousands of monitors that fail no other has to wait. */
+  private next(): string[] {
+    const byWorkspace = new Map<string, string[]>()
+    for (const id of this.waitingFound.keys()) {
+      const kept = this.roster.get(id)
+      if (!kept || kept.paused) this.waitingFound.delete(id)
+      else if (this.shares.owns(kept.share)) {
+        const own = byWorkspace.get(kept.workspaceId)
+        if (!own) byWorkspace.set(kept.workspaceId, [id])
+        else if (own.length < this.atOnce) own.push(id)
+      }
+    }
+    const ids: string[] = []
+    for (let turn = 0; ids.length < this.atOnce; turn++) {
+      const some = [...byWorkspace.values()].flatMap(own => own[turn] ?? [])
+      if (some.length === 0) break
+      ids.push(...some.slice(0, this.atOnce - ids.length))
+    }
+    return ids
   }
 
   private async writeSome(ids: string[]): Promise<void> {
