@@ -676,3 +676,45 @@ test('a workspace whose monitors all fail at once does not keep those of others 
   expect(rows).toHaveLength(251)
   expect(rows.findIndex(one => one.monitorId === other)).toBeLessThanOrEqual(100)
 })
+
+test('what is down behind something that is itself affected is listed where people are told', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router' })
+  const host = await watched(w, { name: 'host', depends_on: [router] })
+  const shop = await watched(w, { name: 'shop', depends_on: [host] })
+  for (const id of [router, host, shop]) await say(w, id, {})
+  for (const id of [router, host, shop]) await say(w, id, bad, bad)
+  await w.pass(1000)
+  const [incident, ...others] = await incidentsOf(w)
+  expect(others).toEqual([])
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id)).toEqual([router])
+  const { body } = await w.acme.call('GET', `/v1/incidents/${incident.id}`)
+  expect(body.monitors.map((one: any) => one.name).sort()).toEqual(['host', 'router', 'shop'])
+})
+
+test('what is affected by something that nobody was told of yet is listed once somebody is', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router', tags: ['core'] })
+  const shop = await watched(w, { name: 'shop', depends_on: [router] })
+  for (const id of [router, shop]) await say(w, id, {})
+  const made = await w.acme.call('POST', '/v1/maintenance-windows', {
+    name: 'by hand',
+    kind: 'once',
+    timezone: 'UTC',
+    starts_at_local: '2026-01-01T00:00:00',
+    duration_seconds: 600,
+    targets: { tags: ['core'] },
+  })
+  await w.acme.call('POST', `/v1/maintenance-windows/${made.body.id}/start`)
+  await w.settle()
+  await say(w, router, bad, bad)
+  await say(w, shop, bad, bad)
+  expect(await incidentsOf(w)).toEqual([])
+  await w.acme.call('POST', `/v1/maintenance-windows/${made.body.id}/stop`)
+  await awake(w, 30_000)
+  await say(w, router, bad)
+  await awake(w, 40_000)
+  const [incident] = await incidentsOf(w)
+  const { body } = await w.acme.call('GET', `/v1/incidents/${incident.id}`)
+  expect(body.monitors.map((one: any) => one.name).sort()).toEqual(['router', 'shop'])
+})

@@ -3,7 +3,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'
 import { events } from '../../src/core/db/tables'
 import { windowInForce } from '../../src/features/maintenance/calendar'
-import { incidents } from '../../src/features/incidents/tables'
+import { incidents, incidentUpdates } from '../../src/features/incidents/tables'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
 import { monitors, monitorTransitions } from '../../src/features/monitors/tables'
 import { renewPresence } from '../../src/hub/presence'
@@ -80,6 +80,7 @@ class Walk {
   private group = ''
   private told = new Map<string, 'degraded' | 'down' | null>()
   private seen = 0
+  private readonly eased = new Map<string, number>()
   private maintained = false
   private readonly transact = w.hub.store.transact
 
@@ -214,10 +215,24 @@ class Walk {
       }
       expect(quietOnly && row.resourceId !== this.group).toBe(false)
       if (data.status === 'degraded') expect(before).toBeNull()
-      else expect(before).not.toBe('down')
+      // Worse again after it was better for a while.
+      else if (before === 'down') expect(await this.easings(data.incident.id)).toBe(this.worsened(data.incident.id))
       expect(data.incident?.status).not.toBe('resolved')
       this.told.set(row.resourceId, data.status)
     }
+  }
+
+  /** How often it was told that something is better, though not well: no events tell that, but the timeline does. */
+  private async easings(incident: string): Promise<number> {
+    const updates = await w.hub.read.select().from(incidentUpdates).where(eq(incidentUpdates.incidentId, incident))
+    return updates.filter(one => one.kind === 'eased').length
+  }
+
+  /** Counts how often that was followed. */
+  private worsened(incident: string): number {
+    const times = (this.eased.get(incident) ?? 0) + 1
+    this.eased.set(incident, times)
+    return times
   }
 
   isMaintained(): boolean {
@@ -232,6 +247,10 @@ class Walk {
       const open = own.filter(one => one.status !== 'resolved')
       // An incident is unresolved as long as people were told of an outage and not of its end.
       expect([name, open.length]).toEqual([name, row!.state.outage?.told ? 1 : 0])
+      if (this.told.get(id) === 'down' && open[0]?.kind === 'monitor.degraded') {
+        expect(await this.easings(open[0].id)).toBe(this.worsened(open[0].id))
+        this.told.set(id, 'degraded')
+      }
       expect([name, this.told.get(id) ?? null]).toEqual([name, row!.state.outage?.told ?? null])
       for (const [n, one] of own.entries()) {
         if (n === 0) continue

@@ -9,8 +9,8 @@ import type { GroupOptions } from './monitor-types'
 import { monitors } from './tables'
 import type { MonitorRow } from './view'
 
-// How many monitors may stand one behind the other, by depending on each other or as groups in groups.
-const mostDeep = 10
+/** How many monitors may stand one behind the other, by depending on each other or as groups in groups. */
+export const mostDeep = 10
 
 /** What a monitor stands on: those it depends on, and the members of a group. */
 export type Standing = Pick<MonitorRow, 'type' | 'dependsOn' | 'options'>

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
 import { jobContext, systemActor, type EventDraft } from '../../../core/change'
@@ -17,7 +18,8 @@ import {
 } from '../../incidents/outages'
 import type { Follow, MonitorStatus } from '../verdict/input'
 import { tell } from '../../notifications/tell'
-import { monitorTransitions } from '../tables'
+import { mostDeep } from '../relations'
+import { monitors, monitorTransitions } from '../tables'
 import { monitorFact } from '../view'
 import type { Step } from './judged'
 import type { Kept } from './roster'
@@ -28,12 +30,15 @@ export interface Consequences extends Pick<Drafts, 'events' | 'jobs' | 'audits' 
   asks: string[]
 }
 
-/** Writes what follows from a judgement, inside the transaction that writes the judgement itself. */
-export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step): Promise<Consequences> {
+/**
+ * Writes what follows from a judgement, inside the transaction that writes the judgement itself.
+ * @param affected those that are down because of this one, of which nobody was told
+ */
+export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step, affected: readonly Kept[]): Promise<Consequences> {
   const told: Consequences = { events: [], jobs: [], audits: [], notices: [], wakes: [], asks: [] }
   let incident: IncidentRow | null = null
   for (const follow of step.follows) {
-    const own = await follows(tx, hub, kept, step, follow)
+    const own = await follows(tx, hub, kept, step, follow, affected)
     incident = own.incident ?? incident
     told.asks.push(...(own.asks ?? []))
     for (const list of ['events', 'jobs', 'audits', 'notices', 'wakes'] as const)
@@ -58,17 +63,21 @@ export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step): 
 
 type Followed = Partial<Consequences> & { incident?: IncidentRow | null }
 
-async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow): Promise<Followed> {
+async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow, affected: readonly Kept[]): Promise<Followed> {
   switch (follow.kind) {
     case 'alert':
     case 'degraded':
-      return await alarm(tx, hub, kept, step, follow)
+      return await alarm(tx, hub, kept, step, follow, affected)
     case 'eased':
       return await openIncident(tx, hub, outageOf(kept, step, 'monitor.degraded', { ...follow, confirmedAt: follow.at }))
     case 'recovered':
       return await recovery(tx, hub, kept, step, follow)
     case 'affected':
-      return await addAffected(tx, hub, { parentSubject: follow.by, subject: subjectOf(kept), at: follow.startedAt })
+      return await addAffected(tx, hub, {
+        parentSubject: await originOf(tx, follow.by),
+        subject: subjectOf(kept),
+        at: follow.startedAt,
+      })
     case 'flapping_began':
     case 'flapping_ended':
       return await flapping(tx, hub, kept, step, follow)
@@ -80,12 +89,28 @@ async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow)
   }
 }
 
+/** Whose outage that of a monitor is, where that one is itself down because of another: the one that people are told of. */
+async function originOf(tx: Tx, id: string): Promise<string> {
+  let origin = id
+  // No longer than monitors may stand one behind the other.
+  for (let depth = 0; depth < mostDeep; depth++) {
+    const [row] = await tx.select({ state: monitors.state }).from(monitors).where(eq(monitors.id, origin))
+    const outage = row?.state.outage
+    if (!outage?.affectedBy || outage.told) break
+    origin = outage.affectedBy
+  }
+  return origin
+}
+
 type Alarm = Follow & { kind: 'alert' | 'degraded' }
 
-async function alarm(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Alarm): Promise<Followed> {
+async function alarm(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Alarm, affected: readonly Kept[]): Promise<Followed> {
   const isDown = follow.kind === 'alert'
   const kind = isDown ? 'monitor.down' : 'monitor.degraded'
   const opened = await openIncident(tx, hub, outageOf(kept, step, kind, follow))
+  // They were found to be down while there was no incident yet.
+  for (const one of affected)
+    await addAffected(tx, hub, { parentSubject: kept.id, subject: subjectOf(one), at: follow.confirmedAt })
   const event = {
     ...aboutOf(kept, follow.confirmedAt),
     kind: 'monitor.alert',

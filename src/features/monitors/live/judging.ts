@@ -156,7 +156,8 @@ export class Judging {
       .returning({ id: monitors.id })
     if (won.length === 0) return { kept, row: null, again: true }
     const consequences: Consequences[] = []
-    for (const step of steps) consequences.push(await consequencesOf(tx, this.hub, kept, step))
+    for (const step of steps)
+      consequences.push(await consequencesOf(tx, this.hub, kept, step, this.surroundings.affectedBy(kept.id)))
     return { kept, row: { ...row, stateVersion: row.stateVersion + 1 }, after, consequences }
   }
 

@@ -67,6 +67,15 @@ export class Surroundings {
     }
   }
 
+  /** Those of this hub that are down because of a monitor, of which nobody was told. */
+  affectedBy(id: string): Kept[] {
+    return (this.followers.get(id) ?? []).flatMap(follower => {
+      const kept = this.roster.get(follower)
+      const outage = kept?.state.outage
+      return kept && outage?.affectedBy === id && !outage.told ? [kept] : []
+    })
+  }
+
   /** A monitor of this hub was looked at, and is as it was: those that wait to know whose outage theirs is are judged. */
   looked(id: string): void {
     const at = this.hub.clock.now()
