@@ -41,4 +41,9 @@ export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
   imap: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
   pop3: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
   ssh: { asking: (host, port) => ({ target: `${host}:${port}`, options: {} }), transport: 'tcp' },
+  websocket: {
+    asking: (host, port) => ({ target: `ws://${host}:${port}/socket`, options: {} }),
+    transport: 'tcp',
+    secrets: [{ secret_headers: { 'X-Key': 'changeme-key' } }],
+  },
 }

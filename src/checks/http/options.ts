@@ -12,7 +12,8 @@ const HeaderValue = Type.String({
   pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]{0,4096}$',
   'x-rule': 'must be at most 4,096 characters of Latin-1 without control characters.',
 })
-const headerMap = (description: string, examples: object[]) =>
+/** Headers by name, as an option. */
+export const headerMap = (description: string, examples: object[]) =>
   Type.Optional(Type.Record(HeaderName, HeaderValue, { maxProperties: 50, additionalProperties: false, description, examples }))
 
 const secret = (description: string) =>
