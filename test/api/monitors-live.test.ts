@@ -62,6 +62,7 @@ async function otherHub(
 }
 
 const rowOf = async (w: World, id: string) => (await w.hub.read.select().from(monitors).where(eq(monitors.id, id)))[0]!
+const rowsOf = async (w: World) => await w.hub.read.select().from(monitors).where(eq(monitors.workspaceId, w.acme.workspaceId))
 const statusOf = async (w: World, id: string): Promise<string> => (await w.acme.call('GET', `/v1/monitors/${id}`)).body.status
 const incidentsOf = async (w: World): Promise<any[]> => (await w.acme.call('GET', '/v1/incidents')).body.data
 const transitionsOf = async (w: World, id: string) =>
@@ -285,6 +286,38 @@ test('a group stands as its members do', async () => {
   for (const id of members) await say(w, id, {}, {})
   await w.pass(1000)
   expect(await statusOf(w, group)).toBe('up')
+})
+
+test('a group of what stands behind a router raises nothing, nor does any of it flap, when the router goes up and down', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router' })
+  const members = [
+    await watched(w, { name: 'one', depends_on: [router] }),
+    await watched(w, { name: 'two', depends_on: [router] }),
+  ]
+  const options = { members, rule: 'percent', percent: 50 }
+  const made = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'LAN', options })
+  await w.settle()
+  const all = [router, ...members]
+  for (const id of all) await say(w, id, {})
+  await w.pass(1000)
+  for (let round = 0; round < 4; round++) {
+    for (const id of all) {
+      await say(w, id, bad, bad)
+      await awake(w, 10_000)
+    }
+    expect([await statusOf(w, members[1]!), await statusOf(w, made.body.id)]).toEqual(['down', 'down'])
+    for (const id of all) await say(w, id, {}, {})
+    await awake(w, 60_000)
+    expect(await statusOf(w, made.body.id)).toBe('up')
+  }
+  expect(new Set((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id))).toEqual(new Set([router]))
+  const [incident, ...more] = await incidentsOf(w)
+  expect(more).toEqual([])
+  const flapping = (await rowsOf(w)).filter(row => row.state.flapping).map(row => row.name)
+  expect(flapping).toEqual(['router'])
+  const affected = (await w.acme.call('GET', `/v1/incidents/${incident.id}`)).body.monitors.map((one: any) => one.name)
+  expect(affected.toSorted()).toEqual(['LAN', 'one', 'router', 'two'])
 })
 
 test('while the location says that it cannot see, nothing goes down', async () => {

@@ -56,6 +56,7 @@ export function judged(kept: Kept, base: Standing, found: readonly Found[], arou
 }
 
 function inputOf(kept: Kept, status: MonitorStatus, { at, location, result }: Found, around: Surroundings): JudgeInput {
+  const group = kept.group ? around.groupOf(kept) : undefined
   return {
     rules: {
       locations: kept.locations,
@@ -70,8 +71,8 @@ function inputOf(kept: Kept, status: MonitorStatus, { at, location, result }: Fo
     results: result && location !== null ? [{ location, at: result.at, status: result.status, error: result.error }] : [],
     impaired: around.impaired,
     maintenance: around.windowOf(kept, at),
-    parents: around.parentsOf(kept),
-    ...(kept.group && { group: around.groupOf(kept) }),
+    parents: around.parentsOf(kept, group),
+    ...(group && { group }),
   }
 }
 

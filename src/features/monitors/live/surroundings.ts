@@ -4,8 +4,8 @@ import type { Hub } from '../../../core/hub'
 import { monitors } from '../tables'
 import { windowInForce, type WindowInForce } from '../../maintenance/calendar'
 import type { GroupOptions } from '../monitor-types'
-import type { Verdict } from '../state'
 import { groupVerdict } from '../verdict/group'
+import type { JudgeInput } from '../verdict/input'
 import type { MonitorRow } from '../view'
 import type { Kept, Roster } from './roster'
 
@@ -33,13 +33,18 @@ export class Surroundings {
     private readonly roster: Roster,
   ) {}
 
-  parentsOf(kept: Kept): Neighbour[] {
-    return this.find(kept.dependsOn)
+  /** What a monitor depends on; of a group that is excused as its members are, what those do too. */
+  parentsOf(kept: Kept, group?: JudgeInput['group']): Neighbour[] {
+    const by = group?.excusedBy ?? null
+    return this.find(by === null || kept.dependsOn.includes(by) ? kept.dependsOn : [...kept.dependsOn, by])
   }
 
-  groupOf({ group }: Kept): { verdict: Verdict; reason: string } {
-    const statuses = this.find(group?.members ?? []).map(one => one.status)
-    return groupVerdict(statuses, group?.rule === 'percent' ? { percent: group.percent ?? 100 } : (group?.rule ?? 'any'))
+  groupOf({ group }: Kept): NonNullable<JudgeInput['group']> {
+    const members = this.find(group?.members ?? []).map(({ status, state: { held } }) => ({
+      status,
+      excusedBy: held?.because === 'dependency' ? held.by : null,
+    }))
+    return groupVerdict(members, group?.rule === 'percent' ? { percent: group.percent ?? 100 } : (group?.rule ?? 'any'))
   }
 
   /** The maintenance window that covers a monitor at a time (ms UTC). */

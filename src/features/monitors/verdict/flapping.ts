@@ -6,10 +6,17 @@ const begins = 0.3
 const ends = 0.15
 export const mostRecent = 20
 
-/** `recent` with one more verdict, where that is a change among those that say something. */
-export function remembered(recent: MonitorState['recent'], verdict: Verdict, at: number): MonitorState['recent'] {
-  if (verdict === 'new' || verdict === 'unknown' || recent.at(-1)?.verdict === verdict) return recent
-  return [...recent, { at, verdict }].slice(-mostRecent)
+/**
+ * `recent` with one more verdict, where that is a change among those that say something.
+ * @param withinMs what changes again sooner than this after a change is still that change
+ */
+export function remembered(recent: MonitorState['recent'], verdict: Verdict, at: number, withinMs = 0): MonitorState['recent'] {
+  const last = recent.at(-1)
+  if (verdict === 'new' || verdict === 'unknown' || last?.verdict === verdict) return recent
+  // The first of all is no change.
+  if (!last || recent.length === 1 || at - last.at >= withinMs) return [...recent, { at, verdict }].slice(-mostRecent)
+  const before = recent.slice(0, -1)
+  return before.at(-1)!.verdict === verdict ? before : [...before, { at: last.at, verdict }]
 }
 
 /** The score at a time, as a share of 1. @param now ms UTC */

@@ -1,14 +1,37 @@
 import type { Verdict } from '../state'
-import type { MonitorStatus } from './input'
+import type { JudgeInput, MonitorStatus } from './input'
 
 /** When a group is down: with one member, with all, or with at least so many percent of them. */
 export type GroupRule = 'any' | 'all' | { percent: number }
 
+export interface Member {
+  status: MonitorStatus
+  /** What it depends on, where nobody is told of it because of that. */
+  excusedBy: string | null
+}
+
 /**
  * What the members of a group make of it. Members in maintenance, paused, new or unknown have no say; where none has, the group is
- * unknown, or new while all that are not paused are. Some down, but not enough, or some degraded: it is degraded.
+ * unknown, or new while all that are not paused are. Some down, but not enough, or some degraded: it is degraded. Members that are
+ * excused by what they depend on count as well where others fail by themselves; where none does, the group is excused as they are.
  */
-export function groupVerdict(members: readonly MonitorStatus[], rule: GroupRule): { verdict: Verdict; reason: string } {
+export function groupVerdict(members: readonly Member[], rule: GroupRule): NonNullable<JudgeInput['group']> {
+  const all = verdictOf(
+    members.map(({ status }) => status),
+    rule,
+  )
+  const excusedBy = members.find(one => isBad(one.status) && one.excusedBy !== null)?.excusedBy ?? null
+  if (excusedBy === null) return { ...all, excusedBy }
+  const own = verdictOf(
+    members.map(one => (isBad(one.status) && one.excusedBy !== null ? 'up' : one.status)),
+    rule,
+  )
+  return own.verdict === 'up' ? { ...all, excusedBy } : { ...own, excusedBy: null }
+}
+
+const isBad = (status: MonitorStatus): boolean => status === 'down' || status === 'degraded'
+
+function verdictOf(members: readonly MonitorStatus[], rule: GroupRule): { verdict: Verdict; reason: string } {
   const counted = members.filter(status => status === 'up' || status === 'degraded' || status === 'down')
   const silent = members.filter(status => status !== 'paused')
   if (counted.length === 0) {

@@ -42,8 +42,11 @@ export interface JudgeInput {
   /** The window that is in force. */
   maintenance?: { id: string; name: string; until: number } | null
   parents?: readonly Parent[]
-  /** Of a group: what its members make of it, and why. Locations have no say then. */
-  group?: { verdict: Verdict; reason: string }
+  /**
+   * Of a group: what its members make of it, and why. Locations have no say then. `excusedBy`: what those depend on that alone make
+   * it so, where nobody is told of them because of that; it is among the parents.
+   */
+  group?: { verdict: Verdict; reason: string; excusedBy: string | null }
 }
 
 /** What is to be done after a judgement. */

@@ -360,6 +360,72 @@ describe('dependencies', () => {
     expect(monitor.kinds().filter(kind => kind === 'alert')).toEqual([])
     expect(monitor.down(204).follows).toMatchObject([{ kind: 'alert' }])
   })
+
+  test('that go up and down do not make it flap', () => {
+    const monitor = watched({ ...rules, confirm: 1, recover: 1 })
+    monitor.up(0)
+    for (let at = 60; at < 1200; at += 60) {
+      const isDown = at % 120 === 60
+      monitor.around.parents = [parent(isDown ? 'down' : 'up', at)]
+      monitor.was(isDown ? 'down' : 'up', at)
+    }
+    expect(new Set(monitor.kinds())).toEqual(new Set(['affected']))
+    expect([monitor.state.flapping, monitor.state.recent.length]).toEqual([false, 1])
+  })
+})
+
+describe('a group', () => {
+  const group = () => {
+    const monitor = watched()
+    const is = (at: number, verdict: MonitorState['verdict'], excusedBy: string | null = null) => {
+      monitor.around.group = { verdict, reason: `It is ${verdict}.`, excusedBy }
+      return monitor.step(at)
+    }
+    is(0, 'up')
+    return { ...monitor, is }
+  }
+
+  test('whose members fail one by one within an interval is told once, and so is its end', () => {
+    const { is, kinds } = group()
+    expect(is(60, 'degraded')).toMatchObject({ status: 'degraded', follows: [], wakeAt: start + 120 * second })
+    expect(is(80, 'down').status).toBe('down')
+    is(600, 'degraded')
+    is(620, 'up')
+    expect(kinds()).toEqual(['alert', 'recovered'])
+  })
+
+  test('that stays degraded for an interval is told as that', () => {
+    const { is, kinds } = group()
+    is(60, 'degraded')
+    expect(is(120, 'degraded').follows).toMatchObject([{ kind: 'degraded', startedAt: start + 60 * second }])
+    is(200, 'up')
+    expect(kinds()).toEqual(['degraded', 'recovered'])
+  })
+
+  test('changes once by an outage, however many steps that takes within an interval', () => {
+    const { is, kinds } = group()
+    for (let at = 100; at < 500; at += 200) {
+      is(at, 'degraded')
+      is(at + 20, 'down')
+      is(at + 100, 'degraded')
+      is(at + 120, 'up')
+    }
+    expect(kinds()).toEqual(['alert', 'recovered', 'alert', 'recovered'])
+  })
+
+  test('that is down only for what its members depend on is affected, and raises no alert before theirs', () => {
+    const { is, kinds, around } = group()
+    is(60, 'degraded', 'mon_p')
+    expect(kinds()).toEqual([])
+    around.parents = [{ id: 'mon_p', name: 'Router', state: { ...newMonitorState(start), verdict: 'down' } }]
+    is(65, 'down', 'mon_p')
+    expect(kinds()).toEqual(['affected'])
+    around.parents = [{ id: 'mon_p', name: 'Router', state: { ...newMonitorState(start), verdict: 'up' } }]
+    is(300, 'down', 'mon_p')
+    is(400, 'down', 'mon_p')
+    is(405, 'up')
+    expect(kinds()).toEqual(['affected', 'recheck'])
+  })
 })
 
 describe('flapping', () => {

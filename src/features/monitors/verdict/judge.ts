@@ -19,22 +19,22 @@ export function judge(before: MonitorState, input: JudgeInput, at: number): Judg
   const locations = takeResults(before, rules, input.results, at)
   const count = countVotes(locations, input, at)
   const { verdict, recoveringSince } = nextVerdict(before, input, count, at)
-  const recent = maintenance ? before.recent : remembered(before.recent, verdict, at)
-  const score = flappingScore(recent, rules.intervalMs, at)
+  // Members of a group fail one by one: that is one change.
+  const recent = maintenance ? before.recent : remembered(before.recent, verdict, at, input.group ? rules.intervalMs : 0)
   const changed: MonitorState = {
     ...before,
     verdict,
     verdictSince: verdict === before.verdict ? before.verdictSince : at,
     locations,
     recoveringSince,
-    recent,
-    // What is worked on may go up and down.
-    flapping: maintenance ? before.flapping : isFlapping(before.flapping, score),
+    ...flappingOf(before, recent, input, at),
     maintenance: nextMaintenance(before, input, at),
   }
   const reason = reasonOf(verdict, locations, count, input)
   const { outage, held, follows, wakeAt } = stepOutage({ state: changed, input, count, reason, at })
-  const state: MonitorState = { ...changed, outage, held }
+  // What goes up and down with what it depends on does not flap by itself.
+  const isExcused = held?.because === 'dependency'
+  const state: MonitorState = { ...changed, ...(isExcused && flappingOf(before, before.recent, input, at)), outage, held }
   const status: MonitorStatus = maintenance ? 'maintenance' : verdict
   const since =
     // Time of maintenance stays that, whatever is found out about it afterwards.
@@ -42,7 +42,11 @@ export function judge(before: MonitorState, input: JudgeInput, at: number): Judg
       ? at
       : ((verdict === 'down' ? count.downSince : verdict === 'degraded' ? count.worseSince : null) ?? at)
   const transition = transitionOf(before, input, status, since, maintenance ? `Maintenance: ${maintenance.name}.` : reason, at)
-  const all = [...askOthers(before, state, count, rules.locations), ...flappingNews(before, state, score), ...follows]
+  const all = [
+    ...askOthers(before, state, count, rules.locations),
+    ...flappingNews(before, state, flappingScore(state.recent, rules.intervalMs, at)),
+    ...follows,
+  ]
   return {
     state,
     status,
@@ -121,6 +125,17 @@ function nextVerdict(
   // Nothing was ever found of a new one.
   if (before.verdict === 'new' && otherwise === 'unknown') return { verdict: 'new', recoveringSince: null }
   return { verdict: otherwise ?? before.verdict, recoveringSince: null }
+}
+
+function flappingOf(
+  before: MonitorState,
+  recent: MonitorState['recent'],
+  { rules, maintenance }: JudgeInput,
+  at: number,
+): Pick<MonitorState, 'recent' | 'flapping'> {
+  // What is worked on may go up and down.
+  if (maintenance) return { recent, flapping: before.flapping }
+  return { recent, flapping: isFlapping(before.flapping, flappingScore(recent, rules.intervalMs, at)) }
 }
 
 function nextMaintenance(before: MonitorState, { maintenance, rules }: JudgeInput, at: number): MonitorState['maintenance'] {

@@ -42,6 +42,8 @@ export function stepOutage(scene: Scene): OutageStep {
     const { because, by, follows, wakeAt } = hold
     return { outage: hold.outage ?? outage, held: { since: goesOn ? state.held!.since : at, because, by }, follows, wakeAt }
   }
+  const wakeAt = verdict === 'degraded' ? mayYetBeWorse(scene) : null
+  if (wakeAt !== null) return { ...nothing, outage, wakeAt }
   const follow: Follow = {
     kind: verdict === 'down' ? 'alert' : 'degraded',
     reason: scene.reason,
@@ -57,10 +59,16 @@ export function recovered(outage: OutageState, because: 'recovered' | 'paused', 
   return outage.told ? [{ kind: 'recovered', because, told: outage.told, reason, startedAt: startOf(outage) }] : []
 }
 
-/** Where some find it down still, the others may be the first of all: they have an interval. */
+/** Where some find it down still, the others may be the first of all, and so may members of a group: they have an interval. */
 function mayYetBeWell({ state, input, count, at }: Scene): number | null {
   const until = state.verdictSince + input.rules.intervalMs
-  return count.downs.length > 0 && until > at && state.verdictSince <= at ? until : null
+  return (input.group || count.downs.length > 0) && until > at && state.verdictSince <= at ? until : null
+}
+
+/** Members of a group are looked at one after the other: the first that fail may be all of it, or well again as the others are seen. */
+function mayYetBeWorse({ state, input, at }: Scene): number | null {
+  const until = state.verdictSince + input.rules.intervalMs
+  return input.group && until > at && state.verdictSince <= at ? until : null
 }
 
 const easedOf = ({ reason, count, at }: Scene, outage: OutageState): Follow => ({
@@ -110,8 +118,7 @@ function holdOf(scene: Scene, outage: OutageState): Hold | null {
     const until = endedAt === null ? (input.maintenance?.until ?? null) : endedAt + input.rules.intervalMs
     if (endedAt === null || until! > at) return { because: 'maintenance', by: id, follows: [], wakeAt: until }
   }
-  if (state.flapping) return { because: 'flapping', by: null, follows: [], wakeAt: null }
-  return dependencyHold(scene, outage)
+  return dependencyHold(scene, outage) ?? (state.flapping ? { because: 'flapping', by: null, follows: [], wakeAt: null } : null)
 }
 
 function dependencyHold({ state, input, reason, at }: Scene, outage: OutageState): Hold | null {
@@ -132,11 +139,13 @@ function dependencyHold({ state, input, reason, at }: Scene, outage: OutageState
         wakeAt: at + input.rules.intervalMs,
       })
     const { recheckSince } = outage
+    if (input.group?.excusedBy) return hold(outage.affectedBy)
     const looked = input.group
       ? at >= recheckSince + input.rules.intervalMs
       : Object.values(state.locations).some(one => isBad(one) && isWithin(one.lastResultAt, recheckSince, at))
     return looked ? null : hold(outage.affectedBy, { wakeAt: recheckSince + input.rules.intervalMs })
   }
+  if (input.group?.excusedBy) return hold(input.group.excusedBy)
   const until = outage.confirmedAt + input.rules.dependencyGraceMs
   const open = parents.filter(parent => isUndecided(parent, outage.confirmedAt))
   if (open.length === 0 || until <= at || at < outage.confirmedAt) return null
