@@ -418,6 +418,15 @@ describe('notices', () => {
       text: '3 rrsets were changed.',
     })
     expect([grave.received, none.received]).toEqual([[], []])
+    // Who may not read notices does not read them here.
+    await told(w)
+    await w.pass(minute)
+    const [line] = (await w.acme.call('GET', '/v1/notifications?kind=dns_zone.drifted')).body.data
+    const other = await w.scoped('monitoring.read')
+    const kinds = async (path: string) => (await other.call('GET', path)).body.data.map((one: any) => one.kind)
+    expect(new Set(await kinds('/v1/notifications'))).toEqual(new Set(['incident.opened']))
+    expect(await kinds(`/v1/notification-channels/${line.channel_id}/notifications`)).toEqual(['incident.opened'])
+    expect((await other.call('GET', `/v1/notifications/${line.id}`)).status).toBe(404)
   })
 })
 

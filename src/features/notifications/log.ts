@@ -1,8 +1,8 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, notInArray } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import { reaches } from '../../core/narrowing'
-import { severities } from '../../core/notices'
+import { noticeKindNames, severities } from '../../core/notices'
 import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { channelOf } from './notification-channels'
@@ -38,14 +38,27 @@ export const channelLogListing: Listing<NotificationRow> = {
   filters,
 }
 
-/** What was told in the workspace, on all channels. */
+/** The same for those who may not read notices. */
+const withoutNotices = (listing: Listing<NotificationRow>): Listing<NotificationRow> => ({
+  ...listing,
+  name: `${listing.name}-without-notices`,
+  condition: notInArray(notifications.kind, [...noticeKindNames]),
+})
+const log = { of: notificationListing, ofOthers: withoutNotices(notificationListing) }
+const channelLog = { of: channelLogListing, ofOthers: withoutNotices(channelLogListing) }
+
+const mayReadNotices = (ctx: Ctx): boolean => ctx.permissions.has('account.read')
+const readable = (ctx: Ctx, { of, ofOthers }: typeof log) => (mayReadNotices(ctx) ? of : ofOthers)
+const isNotice = (kind: string): boolean => noticeKindNames.some(one => one === kind)
+
+/** What was told in the workspace, on all channels, as far as the caller may read it. */
 export const listNotifications = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<NotificationView>> =>
-  listPage(ctx, notificationListing, query, notificationView)
+  listPage(ctx, readable(ctx, log), query, notificationView)
 
 /** What was told on one channel. @throws Problem 404 */
 export async function listOfChannel(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<NotificationView>> {
   const channel = await channelOf(ctx.hub.read, ctx, id)
-  return await listPage(ctx, channelLogListing, query, notificationView, channel.id)
+  return await listPage(ctx, readable(ctx, channelLog), query, notificationView, channel.id)
 }
 
 /** @throws Problem 404 */
@@ -54,6 +67,6 @@ export async function getNotification(ctx: Ctx, id: string): Promise<Notificatio
     .select()
     .from(notifications)
     .where(and(eq(notifications.id, id), eq(notifications.workspaceId, ctx.workspaceId)))
-  if (!row || !reaches(ctx, row.channelId)) throw notFound('notification')
+  if (!row || !reaches(ctx, row.channelId) || (isNotice(row.kind) && !mayReadNotices(ctx))) throw notFound('notification')
   return notificationView(row)
 }
