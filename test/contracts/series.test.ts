@@ -251,6 +251,20 @@ test.skipIf(isPostgres)('a file of a newer version is moved aside too', async ()
   await other.close()
 })
 
+test('whatever an error says, its result is written, and those beside it', async () => {
+  const { hub, clock } = await world()
+  const recorder = recorderOf(hub)
+  const hour = hourOf(clock.now())
+  const messages = ['nul \0 in it', 'half a pair \ud83d', '', ' ', 'x'.repeat(10_000)]
+  for (const [place, message] of messages.entries())
+    recorder.take(taken(1, clock.now() + place, { status: 'down', error: { kind: 'content', message } }))
+  await recorder.flush()
+  const told = (await all(hub.series, hour, [1])).map(one => one.error)
+  expect(told.length).toBe(messages.length)
+  expect((await hub.series.texts(told.map(one => one!))).size).toBe(new Set(told).size)
+  expect((await recorder.beats(1, hour, hour + 1))[0]!.error).toEqual({ kind: 'content', message: 'nul  in it' })
+})
+
 test('two hubs write the same hours side by side', async () => {
   const { hub, clock } = await world()
   const other = opened(hub)

@@ -23,8 +23,9 @@ export const takenOf = (result: CheckResult, monitor: number, location: number):
 
 const longestText = 300
 
-/** An error as it is kept, once for all results that have it: its kind and its message. */
-export const textOf = (error: CheckError): string => `${error.kind} ${error.message}`.slice(0, longestText).toWellFormed()
+/** An error as it is kept, once for all results that have it: its kind and its message, of characters that every database takes. */
+export const textOf = (error: CheckError): string =>
+  `${error.kind} ${error.message}`.replaceAll('\0', '').slice(0, longestText).toWellFormed()
 
 /** The error that was kept as this text. */
 export function errorOf(text: string): CheckError {
