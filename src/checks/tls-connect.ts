@@ -130,9 +130,13 @@ const digestOf = (parts: unknown[]): string => createHash('sha256').update(JSON.
 /** Settles with the first of: the event, an error, the end of the connection. Errors that come later go nowhere. */
 function happened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
-    socket.once(event, () => resolve())
+    const closed = () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
+    socket.once(event, () => {
+      socket.off('close', closed)
+      resolve()
+    })
     socket.on('error', reject)
-    socket.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
+    socket.once('close', closed)
   })
 }
 

@@ -24,10 +24,9 @@ type Judged = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
  * @throws ConditionRefused
  */
 export function judgeOf(spec: Judged): Judge {
-  const levels = [
-    { level: 'down', conditions: spec.down_if.map(text => parseCondition(text)) },
-    { level: 'degraded', conditions: spec.degraded_if.map(text => parseCondition(text)) },
-  ] as const
+  const levels = (['down', 'degraded'] as const)
+    .map(level => ({ level, conditions: spec[`${level}_if`].map(text => parseCondition(text)) }))
+    .filter(one => one.conditions.length > 0)
   return (facts, { now, hide }) => {
     if (facts.error) return { status: 'down', error: facts.error, conditions: [] }
     const look = lookAt(facts, now, hide)

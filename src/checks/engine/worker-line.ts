@@ -70,16 +70,20 @@ export class WorkerLine {
   }
 
   #begin(): void {
-    const thread: Thread<ToThread> = startThread<ToThread, FromThread>(this.ground.entry, {
-      hear: message => {
-        // One that was given up may still have said something.
-        if (thread === this.#thread && message.kind !== 'stopped') this.#hear(message)
+    const thread: Thread<ToThread> = startThread<ToThread, FromThread>(
+      this.ground.entry,
+      {
+        hear: message => {
+          // One that was given up may still have said something.
+          if (thread === this.#thread && message.kind !== 'stopped') this.#hear(message)
+        },
+        failed: reason => this.ground.log.error({ reason }, 'the thread of checks failed'),
+        ended: () => {
+          if (thread === this.#thread) this.#lost('ended')
+        },
       },
-      failed: reason => this.ground.log.error({ reason }, 'the thread of checks failed'),
-      ended: () => {
-        if (thread === this.#thread) this.#lost('ended')
-      },
-    })
+      { smol: true },
+    )
     this.#thread = thread
     this.#silent = 0
     this.#pulses = 0

@@ -1,5 +1,6 @@
 import type { CheckResult } from '../../../checks/check'
 import type { EngineCapabilities, EnginePulse, FromEngine } from '../../../checks/messages'
+import { Alike } from '../../../core/alike'
 import type { Timer } from '../../../core/clock'
 import type { Hub } from '../../../core/hub'
 import { tally } from '../../../core/tally'
@@ -22,6 +23,8 @@ const tickMs = 1000
 // Three renewals fit into a lease.
 const divideEachMs = 5000
 const writeChecksEachMs = 60_000
+// From here on their rows take more room for a moment than all else in this process.
+const manyMonitors = 1000
 
 /** How the monitoring of this hub is, for /readyz and /metrics. Times in ms UTC. */
 export interface Standing {
@@ -60,6 +63,7 @@ export class MonitoringWatch {
   private tickedAt: number | null = null
   private checksWrittenAt: number
   private faults = new Map<string, number>()
+  private readonly alike = new Alike()
   private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
 
   constructor(
@@ -111,8 +115,8 @@ export class MonitoringWatch {
       // Of a monitor that was deleted, edited or paused meanwhile, or that another hub runs by now, nothing is told any more.
       if (!kept || kept.paused || kept.version !== result.revision || !this.shares.owns(kept.share)) continue
       kept.lastCheckAt = Math.max(kept.lastCheckAt ?? 0, result.at)
-      const { evidence, ...rest } = result
-      latest.set(kept.id, { result: { ...rest, evidence: null }, nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
+      const { evidence } = result
+      latest.set(kept.id, { result: this.remembered(result), nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
       // What a location found that could not see says nothing.
       if (this.around.impaired.includes(location)) continue
       if (number !== null) recorder.take(takenOf(result, kept.number, number))
@@ -155,6 +159,12 @@ export class MonitoringWatch {
       await writeLastChecks(this.hub, this.roster)
       await this.shares.leave()
     })
+  }
+
+  /** Without its evidence; of a certificate that many targets show one is kept. */
+  private remembered(result: CheckResult): CheckResult {
+    const [conditions, certificate] = [this.alike.of(result.conditions), this.alike.of(result.certificate)]
+    return { ...result, conditions, certificate, evidence: null }
   }
 
   private hear(message: FromEngine): void {
@@ -254,6 +264,8 @@ export class MonitoringWatch {
     }
     const taken = new Set(shares)
     const own = [...this.roster.all()].filter(one => taken.has(one.share))
+    // What reading so many left behind would else stay for good, as room that the next garbage may fill.
+    if (own.length >= manyMonitors) Bun.gc(true)
     void recorderOf(this.hub)
       .adopt(own.map(one => one.number))
       .catch(error => this.hub.log.error({ err: error }, 'results of the open hour could not be read back'))
