@@ -34,10 +34,14 @@ async function call(method, path, body) {
 
 let refreshing = null
 
+// Where the link of a message led, also when the way there is by the sign-in.
+const wanted = /^\/incidents\/(inc_[0-9a-z]+)\/?$/.exec(location.pathname)?.[1] ?? null
+
 async function start() {
   try {
     if (location.pathname === '/invite') return await showInvite()
     const me = await call('GET', '/users/me')
+    if (wanted !== null) return await showIncident(me, wanted)
     if (location.pathname !== '/') history.replaceState(null, '', '/')
     await showHome(me)
   } catch (error) {
@@ -55,8 +59,8 @@ async function start() {
 
 function show(id, path) {
   clearInterval(refreshing)
-  for (const one of ['setup', 'login', 'sign-up', 'invite', 'home']) byId(one).hidden = one !== id
-  byId('who').hidden = id !== 'home'
+  for (const one of ['setup', 'login', 'sign-up', 'invite', 'incident', 'home']) byId(one).hidden = one !== id
+  byId('who').hidden = id !== 'home' && id !== 'incident'
   byId('failure').hidden = true
   if (location.pathname !== path) history.replaceState(null, '', path + (path === '/setup' ? location.hash : ''))
 }
@@ -134,10 +138,57 @@ async function ownUser() {
   }
 }
 
+/** The incident that a message told of, in whichever of the user's workspaces it is. */
+async function showIncident(me, id) {
+  show('incident', `/incidents/${id}`)
+  document.title = 'Incident · Bailiwick'
+  byId('who-name').textContent = nameOf(me)
+  const chosen = sessionStorage.getItem(chosenWorkspace)
+  for (const { id: workspace } of me.workspaces.toSorted((a, b) => (b.id === chosen) - (a.id === chosen))) {
+    sessionStorage.setItem(chosenWorkspace, workspace)
+    try {
+      return fillIncident(await call('GET', `/incidents/${id}`))
+    } catch (error) {
+      if (!(error instanceof Refused) || ![403, 404].includes(error.status)) return fail(error)
+    }
+  }
+  byId('incident-title').textContent = 'There is no such incident, or you may not see it'
+  byId('incident-facts').replaceChildren()
+  byId('incident-acknowledge').hidden = true
+}
+
+function fillIncident(incident) {
+  document.title = `${plain(incident.title)} · Bailiwick`
+  byId('incident-title').textContent = incident.title
+  const facts = [
+    ['Status', status(incident.status)],
+    ['Severity', incident.severity],
+    ['Error', incident.cause],
+    ['Since', time(incident.started_at, '–')],
+    ['Until', time(incident.resolved_at, null)],
+    ['Acknowledged by', incident.acknowledged_by?.name ?? null],
+  ].filter(([, value]) => value)
+  byId('incident-facts').replaceChildren(
+    ...facts.flatMap(([name, value]) => [element('dt', {}, [name]), element('dd', {}, [value])]),
+  )
+  byId('incident-timeline').replaceChildren(
+    ...incident.timeline.map(one =>
+      element('tr', {}, [
+        element('th', { scope: 'row' }, [one.kind.replaceAll('_', ' ')]),
+        element('td', {}, [one.text ?? '']),
+        element('td', {}, [time(one.at, '–')]),
+      ]),
+    ),
+  )
+  byId('incident-acknowledge').hidden = incident.status !== 'open'
+}
+
+const nameOf = me => `${me.name} (${me.email})`
+
 async function showHome(me) {
   show('home', '/')
   document.title = 'Bailiwick'
-  byId('who-name').textContent = `${me.name} (${me.email})`
+  byId('who-name').textContent = nameOf(me)
   byId('insecure').hidden = location.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
   const current = me.workspaces.find(one => one.id === sessionStorage.getItem(chosenWorkspace)) ?? me.workspaces[0]
   if (current) sessionStorage.setItem(chosenWorkspace, current.id)
@@ -165,6 +216,18 @@ function tellSuspended(reason) {
 async function refresh() {
   try {
     await Promise.all([
+      list(
+        'incidents',
+        '/incidents?limit=20',
+        'No incidents. They open by themselves when a monitor or a heartbeat goes down.',
+        one => [link(`/incidents/${one.id}`, one.title), status(one.status), one.severity, time(one.started_at, '–')],
+      ),
+      list(
+        'monitors',
+        '/monitors?limit=50',
+        'No monitors yet. Make one with POST /v1/monitors: {"target": "https://example.com"} is enough.',
+        one => [one.name, status(one.status), one.target, time(one.last_check_at, 'never')],
+      ),
       list(
         'heartbeats',
         '/heartbeats?limit=50',
@@ -224,6 +287,10 @@ async function list(id, path, empty, cells) {
 // A sign beside the word: a colour alone tells nothing to those who do not see it.
 const signs = {
   up: ['●', 'good'],
+  resolved: ['●', 'good'],
+  open: ['▲', 'bad'],
+  acknowledged: ['◆', 'fair'],
+  degraded: ['◆', 'fair'],
   delivered: ['●', 'good'],
   down: ['▲', 'bad'],
   exhausted: ['▲', 'bad'],
@@ -241,6 +308,7 @@ function status(word) {
   ])
 }
 
+const link = (href, text) => element('a', { href }, [text])
 const code = text => element('code', {}, [text])
 
 function time(at, otherwise) {
@@ -361,6 +429,15 @@ byId('copy-token').addEventListener('click', async () => {
   // The clipboard is there only where the page came by HTTPS or from this machine; else the selection is what can be copied.
   await navigator.clipboard?.writeText(field.value)
   if (navigator.clipboard) byId('copy-token').textContent = 'Copied'
+})
+
+byId('incident-acknowledge').addEventListener('click', async () => {
+  try {
+    await call('POST', `/incidents/${wanted}/acknowledge`, {})
+    fillIncident(await call('GET', `/incidents/${wanted}`))
+  } catch (error) {
+    fail(error)
+  }
 })
 
 byId('workspace').addEventListener('change', event => {

@@ -28,6 +28,7 @@ const files: Record<string, HeldFile | (() => Promise<HeldFile>)> = {
   '/login': dashboard,
   '/sign-up': dashboard,
   '/invite': dashboard,
+  '/incidents/:id': dashboard,
   '/swagger': page(referencePage as unknown as string),
   '/assets/app.js': new HeldFile(dashboardScript, script),
   '/assets/style.css': new HeldFile(dashboardStyle, style),

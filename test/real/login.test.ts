@@ -130,6 +130,39 @@ test('a wrong password is refused with a word, the right one opens the workspace
   expect(errors).toEqual([])
 }, 60_000)
 
+test('the link of an incident leads to it by way of the sign-in, and there it is acknowledged', async () => {
+  const { page, errors } = await open(base)
+  await page.fill('#login-email', 'ada@example.com')
+  await page.fill('#login-password', 'correct horse battery')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#home:not([hidden])')
+  const id = await page.evaluate(async () => {
+    const answer = await fetch('/v1/incidents', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
+      body: JSON.stringify({ title: 'Payments fail' }),
+    })
+    return ((await answer.json()) as { id: string }).id
+  })
+  await page.click('#sign-out')
+  await page.waitForSelector('#login:not([hidden])')
+
+  await page.goto(`${base}/incidents/${id}`)
+  await page.fill('#login-email', 'ada@example.com')
+  await page.fill('#login-password', 'correct horse battery')
+  await page.click('#login button[type=submit]')
+  await page.waitForSelector('#incident-timeline tr')
+  expect([new URL(page.url()).pathname, await page.textContent('#incident-title')]).toEqual([`/incidents/${id}`, 'Payments fail'])
+  await page.click('#incident-acknowledge')
+  await page.waitForFunction(() => document.querySelector('#incident-facts')?.textContent?.includes('acknowledged'))
+  await page.goto(base)
+  await page.waitForSelector('#incidents a')
+  expect(await page.textContent('#incidents a')).toBe('Payments fail')
+  await page.click('#sign-out')
+  await page.waitForSelector('#login:not([hidden])')
+  expect(errors).toEqual([])
+}, 60_000)
+
 test('an invitation is accepted by its link, once, and its code is in no address', async () => {
   const { page, errors } = await open(base)
   await page.fill('#login-email', 'ada@example.com')

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
+import { version } from '../version'
 import { type Egress, EgressRefused, type NetworkPolicy, type VettedHost } from './egress'
 import { failureOf, FetchFailed, type FetchErrorClass } from './fetch-failure'
 import { type FetchTimings, stopwatch } from './fetch-timings'
@@ -63,6 +64,7 @@ export async function guardedFetch(
   if (!takesBody && request.body !== undefined) throw new TypeError(`a ${method} request carries no body`)
   const headers = new Headers(request.headers)
   for (const name of CONNECTION_HEADERS) headers.delete(name)
+  if (!headers.has('User-Agent')) headers.set('User-Agent', `Bailiwick/${version}`)
 
   const watch = stopwatch()
   const life = lifetime(request.signal)

@@ -52,7 +52,7 @@ function messageOf(
     title: titleOf(incident, cause?.name ?? null, moment),
     text,
     facts: factsOf(incident, subjects, moment),
-    link: incident.link ?? `${hub.baseUrl}/v1/incidents/${incident.id}`,
+    link: incident.link ?? `${hub.baseUrl}/incidents/${incident.id}`,
     acknowledgeLink: isProblem ? `${hub.baseUrl}/ack` : null,
     thread: incident.id,
     resource: cause

@@ -33,7 +33,7 @@ function messageOf(notice: typeof notices.$inferSelect, baseUrl: string): Messag
     title: `${noticeKinds[notice.kind as NoticeKind]?.title ?? notice.kind}${named}`,
     text: notice.text,
     facts: notice.count > 1 ? [['Told before', `${notice.count - 1} times`]] : [],
-    link: `${baseUrl}/v1/notices/${notice.id}`,
+    link: `${baseUrl}/`,
     acknowledgeLink: null,
     thread: notice.id,
     resource: resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId, name: resourceName },
