@@ -14,6 +14,8 @@ interface Closable {
 export class Attempt {
   readonly facts: Facts = noFacts()
   readonly startedAt: number
+  /** When the target had answered all that was asked, where something comes after that does not count; else null. */
+  answeredAt: number | null = null
   private readonly held = new Set<Closable>()
   private readonly end = Promise.withResolvers<never>()
 
@@ -76,7 +78,7 @@ export async function attempt(around: Around, steps: (attempt: Attempt) => Promi
       const { kind, message } = expected(error) ? connectFailure(error, 'talking') : internal
       one.facts.error = { kind, message }
     }
-    one.facts.phases.total = Math.max(0, around.now() - one.startedAt)
+    one.facts.phases.total = Math.max(0, (one.answeredAt ?? around.now()) - one.startedAt)
     return one.facts
   })
 }

@@ -25,20 +25,20 @@ export const imap = mailCheck({
     return (told ?? '').toUpperCase().split(' ').slice(2)
   },
   async agree(talk) {
-    await command(talk, 'STARTTLS')
+    await command(talk, 'STARTTLS', 'tls')
   },
   bye: talk => talk.send('z LOGOUT\r\n'),
 })
 
 /** @returns what came before the answer that has the tag of the command @throws CheckFailed for an answer other than OK */
-async function command(talk: Talk, words: string): Promise<string[]> {
+async function command(talk: Talk, words: string, kind: 'status' | 'tls' = 'status'): Promise<string[]> {
   // One at a time: they all may have the same tag.
   talk.send(`a ${words}\r\n`)
   const untagged: string[] = []
   for (;;) {
     const line = await talk.line(`no answer to ${words}`)
     if (/^a OK\b/i.test(line)) return untagged
-    if (/^a /i.test(line)) throw new CheckFailed('status', `the server answers ${words} with ${quoted(line.slice(2))}`)
+    if (/^a /i.test(line)) throw new CheckFailed(kind, `the server answers ${words} with ${quoted(line.slice(2))}`)
     if (!line.startsWith('* ')) throw new CheckFailed('protocol', `the server does not speak IMAP: ${quoted(line)}`)
     untagged.push(line)
   }

@@ -102,8 +102,9 @@ export class Talk {
     this.listen()
   }
 
-  /** Waits for the server to hang up, a moment at most: it may have nothing more to say. */
+  /** Waits for the server to hang up, a moment at most. That is politeness, and no part of the time that the target took. */
   async ending(): Promise<void> {
+    this.attempt.answeredAt = this.attempt.around.now()
     for (const until = this.attempt.around.now() + goodbyeMs; !this.over && this.attempt.around.now() < until;) {
       if (this.attempt.around.signal.aborted) return
       this.unread = Buffer.alloc(0)

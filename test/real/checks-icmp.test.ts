@@ -24,8 +24,11 @@ const apart = Bun.spawnSync(['unshare', '-n', 'true']).exitCode === 0
 
 /** @param groups that may open ping sockets, as the kernel's setting has them */
 function pinged(groups: string, before: string) {
-  const script = `ip link set lo up && echo "${groups}" > /proc/sys/net/ipv4/ping_group_range && exec ${before} "$0" "$@"`
-  const run = Bun.spawnSync(['unshare', '-n', 'sh', '-c', script, program, '127.0.0.1', '::1', '192.0.2.1'])
+  // A neighbour that is not there: the kernel finds that out by itself.
+  const network =
+    'ip link set lo up && ip link add v0 type veth peer name v1 && ip addr add 10.9.9.1/24 dev v0 && ip link set v0 up && ip link set v1 up'
+  const script = `${network} && echo "${groups}" > /proc/sys/net/ipv4/ping_group_range && exec ${before} "$0" "$@"`
+  const run = Bun.spawnSync(['unshare', '-n', 'sh', '-c', script, program, '127.0.0.1', '::1', '192.0.2.1', '10.9.9.2'])
   if (run.exitCode !== 0) throw new Error(run.stderr.toString())
   return JSON.parse(run.stdout.toString())
 }
@@ -34,6 +37,7 @@ const upAndApart = [
   { connected: true, error: null, total: expect.any(Number) },
   { connected: true, error: null, total: expect.any(Number) },
   { connected: false, error: { kind: 'unreachable', message: expect.stringContaining('no route') }, total: expect.any(Number) },
+  { connected: false, error: { kind: 'unreachable', message: 'host unreachable' }, total: expect.any(Number) },
 ]
 
 test.skipIf(!apart)('nobody pings where the group may', () => {

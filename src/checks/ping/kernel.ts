@@ -61,7 +61,6 @@ const PMTUDISC_DONT = 0
 const PMTUDISC_DO = 2
 const MSG_ERRQUEUE = 0x2000
 const CLOCK_REALTIME = 0
-const EAGAIN = 11
 
 const receiveBuffer = 1024 * 1024
 const mostOctets = 65_536
@@ -122,7 +121,8 @@ function socketOf(library: Library, errno: () => number, family: Family, socket:
         if (left === 0 || !passing.has(error)) return error
       }
     },
-    next: () => receive(MSG_ERRQUEUE) ?? receive(0) ?? (errno() === EAGAIN ? null : receive(0)),
+    // An error that is in the queue makes the other call fail once.
+    next: () => receive(0) ?? receive(MSG_ERRQUEUE),
     close() {
       library.close(socket)
     },

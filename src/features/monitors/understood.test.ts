@@ -15,6 +15,21 @@ test('a scheme names the type, and what is no URL of its type loses it', () => {
   expect(read('\tshop.example.com ')).toEqual(['http', 'https://shop.example.com/', 'shop.example.com'])
 })
 
+test.each([
+  ['tcp', 'db.example.com:5432', 'db.example.com:5432'],
+  ['icmp', '192.0.2.10', '192.0.2.10'],
+  ['icmp', '2001:db8::10', '2001:db8::10'],
+  ['icmp', 'ping://router.example.com', 'router.example.com'],
+  ['dns', 'dns://www.example.com', 'www.example.com'],
+  ['smtp', 'smtp://mail.example.com:587', 'mail.example.com:587'],
+  ['imap', 'imap://mail.example.com/', 'mail.example.com'],
+  ['pop3', 'pop3://mail.example.com', 'mail.example.com'],
+  ['ssh', 'ssh://bastion.example.com', 'bastion.example.com'],
+  ['websocket', 'wss://www.example.com/socket', 'wss://www.example.com/socket'],
+])('is of the type %s that %s tells', (type, text, target) => {
+  expect(read(text).slice(0, 2)).toEqual([type, target])
+})
+
 test('a type that is given leaves the target as it stands, and a name that is given stays', () => {
   expect(understood({ type: 'tls', target: 'mail.example.com:993', name: 'Mail' })).toEqual({
     type: 'tls',

@@ -170,8 +170,11 @@ export class MonitoringWatch {
   private hear(message: FromEngine): void {
     if (this.stopped) return
     if (message.kind === 'results') return this.take(localLocation, message.results)
-    if (message.kind === 'ready') this.heard.capabilities = message.capabilities
-    else {
+    if (message.kind === 'ready') {
+      this.heard.capabilities = message.capabilities
+      const { problem } = message.capabilities.icmp
+      if (problem !== null) this.hub.log.info({ problem }, 'checks by ICMP are not as they could be')
+    } else {
       this.heard = { ...this.heard, pulse: message.pulse, pulseAt: this.hub.clock.now() }
       this.around.impaired = message.pulse.impaired === null ? [] : [localLocation]
     }
