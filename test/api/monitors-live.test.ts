@@ -204,6 +204,11 @@ test('what the database does not take is written once it does, with the time of 
   // Longer than the lease of its share, which could not be renewed.
   for (let n = 0; n < 30; n++) await say(w, id, bad)
   expect([w.monitoring.standing().waiting, w.monitoring.standing().sharesHeld]).toEqual([1, 0])
+  // Of thousands that fail for hours, what waits must fit into memory.
+  const { waitingFound } = (w.monitoring as unknown as { judging: { waitingFound: Map<string, { result: CheckResult }[]> } })
+    .judging
+  const found = waitingFound.get(id)!
+  expect(found.map(one => one.result.evidence !== null)).toEqual(found.map((_, n) => n < 4 || n === found.length - 1))
   w.hub.store.transact = transact
   await w.pass(6000)
   expect(w.monitoring.standing().waiting).toBe(0)
@@ -750,4 +755,19 @@ test('what is affected by something that nobody was told of yet is listed once s
   const [incident] = await incidentsOf(w)
   const { body } = await w.acme.call('GET', `/v1/incidents/${incident.id}`)
   expect(body.monitors.map((one: any) => one.name).sort()).toEqual(['router', 'shop'])
+})
+
+test('what was held because of a monitor that is paused by now is looked at at once', async () => {
+  const w = await world()
+  const router = await watched(w, { name: 'router' })
+  const shop = await watched(w, { name: 'shop', depends_on: [router] })
+  for (const id of [router, shop]) await say(w, id, {})
+  for (const id of [router, shop]) await say(w, id, bad, bad)
+  await w.acme.call('POST', `/v1/monitors/${router}/pause`)
+  await w.settle()
+  await w.pass(1000)
+  await w.pass(1000)
+  expect(w.engine.sent.at(-1)).toMatchObject({ kind: 'run_now', monitors: [shop] })
+  await say(w, shop, bad)
+  expect((await dataOf(w, 'monitor.alert')).map(one => one.monitor.id)).toEqual([router, shop])
 })

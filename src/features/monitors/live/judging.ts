@@ -18,6 +18,8 @@ const leastAtOnce = 25
 const longestWriteMs = 80
 // Of one monitor, while nothing can be written: the first failures tell when it began, the last results how it is.
 const mostFound = 64
+// What came back is large. While nothing can be written it is kept of those that may open an incident, and of the last.
+const mostEvidence = 4
 
 /**
  * Judges what was found. What changes nothing that must survive a restart stays in memory; the rest waits here until it is written,
@@ -47,6 +49,8 @@ export class Judging {
     const before = this.waitingFound.get(kept.id)
     if (before) {
       if (before.length >= mostFound) before.splice(mostFound / 2, 1)
+      const last = before.at(-1)!
+      if (before.length > mostEvidence && last.result?.evidence) last.result = { ...last.result, evidence: null }
       before.push(found)
       return
     }

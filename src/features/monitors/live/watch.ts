@@ -297,6 +297,8 @@ export class MonitoringWatch {
   private tell({ upsert, remove }: RosterChange, full = false): void {
     if (upsert.length === 0 && remove.length === 0) return
     this.engine.send({ kind: 'configure', full, upsert, remove })
+    // What is paused, or another by now, is no reason any more to hold anything back.
+    for (const id of [...upsert.map(one => one.monitor), ...remove]) this.around.moved(id)
     this.around.changed()
   }
 }
