@@ -87,6 +87,29 @@ describe('people are told', () => {
     expect(await said()).toMatchObject([{ kind: 'incident.reopened', state: 'problem', title: 'Shop is down again' }])
   })
 
+  test('which failure it is when it fails again, since when, and how long that lasts in reminders', async () => {
+    const { w, said } = await scene({ remind_every_seconds: 600 })
+    const first = w.clock.now() - 15_000
+    const { subject } = await down(w)
+    await said()
+    await endOutage(w, subject)
+    await said()
+    await w.pass(60_000)
+    const second = w.clock.now() - 15_000
+    await openOutage(w, subject, { cause: 'connection refused' })
+    const [reopened] = await said()
+    expect(reopened).toMatchObject({ kind: 'incident.reopened', text: 'connection refused' })
+    expect(fact(reopened, 'Since')).toBe(new Date(second).toISOString())
+    expect(fact(reopened, 'First failure')).toBe(new Date(first).toISOString())
+    await w.pass(600_000)
+    await said()
+    await w.pass(598_000)
+    const [reminder] = await said()
+    expect(reminder.text).toBe('connection refused. This is reminder 2.')
+    expect(fact(reminder, 'Since')).toBe(new Date(second).toISOString())
+    expect(fact(reminder, 'Lasting')).toMatch(/^20 min( \d+ s)?$/)
+  })
+
   test('again and again until somebody acknowledges, and again when that ends', async () => {
     const { w, said } = await scene({ remind_every_seconds: 600, most_reminders: 3 })
     const { id } = await down(w)

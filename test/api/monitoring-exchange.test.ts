@@ -60,6 +60,15 @@ test('a dry run tells what would differ, and leaves everything as it is', async 
   expect(await w.audited()).toEqual(['monitor.import', 'monitor.delete', 'monitor.create', 'monitor.update'])
 })
 
+test('of options a dry run tells those that differ', async () => {
+  const w = await world()
+  await sent(w.acme, shop)
+  const dry = await sent(w.acme, shop.replace('rule: all', 'rule: any'), '?dry_run=true')
+  expect(dry.body.changes).toMatchObject([{ op: 'update', key: 'edge' }])
+  expect(dry.body.changes[0].before).toEqual({ options: { rule: 'all' } })
+  expect(dry.body.changes[0].after).toEqual({ options: { rule: 'any' } })
+})
+
 test('what is wrong is told with line, column and member, all at once, and nothing is done', async () => {
   const w = await world()
   const wrong = async (text: string, query = '') =>

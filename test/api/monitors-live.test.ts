@@ -83,6 +83,19 @@ test('a new monitor is given to the engine at once, and is up with its first goo
   expect([await transitionsOf(w, id), await w.audited(), await w.happened()]).toEqual([['new up'], ['monitor.begin'], []])
 })
 
+test('the last result tells its phases as the results do', async () => {
+  const w = await world()
+  const id = await watched(w)
+  const took = { dns: 0.5843870000098832, connect: null, tls: 30.24999, first_byte: 41.96, total: 70.3499 }
+  await say(w, id, { phases: took })
+  const { last_result } = (await w.acme.call('GET', `/v1/monitors/${id}`)).body
+  expect(last_result).toMatchObject({
+    latency_ms: 70.3,
+    phases: { dns_ms: 0.6, connect_ms: null, tls_ms: 30.2, first_byte_ms: 42 },
+  })
+  expect(last_result.phases).not.toHaveProperty('total')
+})
+
 test('an outage is one incident with evidence, one alert and one recovery with the downtime from the first failure', async () => {
   const w = await world()
   const id = await watched(w, { confirm: 3 })
@@ -520,6 +533,9 @@ test('in a maintenance window nobody is told, and what is still down an interval
   expect(await w.happened()).toEqual(['monitor.alert'])
   expect(await incidentsOf(w)).toMatchObject([{ started_at: new Date(failedAt).toISOString() }])
   expect(await transitionsOf(w, id)).toEqual(['new up', 'up maintenance', 'maintenance down'])
+  const { data } = (await w.acme.call('GET', `/v1/monitors/${id}/transitions`)).body
+  const fell = data.find((one: any) => one.to === 'down')
+  expect(fell.incident_id).toBe((await incidentsOf(w))[0].id)
 })
 
 test('a window that is begun by hand for a group covers its members at once', async () => {

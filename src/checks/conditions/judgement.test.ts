@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { noFacts, type Facts } from '../check'
 import { resultOf } from './judgement'
+import { readable } from './numbers'
 
 const seen = (facts: Partial<Facts>): Facts => ({ ...noFacts(), connected: true, status: 200, ...facts })
 const spec = { down_if: ['[STATUS] >= 500', '[BODY].ok == false'], degraded_if: ['[STATUS] == 203'], degraded_ms: 500 }
@@ -26,6 +27,26 @@ describe('the judgement of one run', () => {
         { level: 'down', index: 1, condition: '[BODY].ok == false', found: '[BODY].ok (false) == false' },
       ],
     })
+  })
+
+  test('shows durations as people read them', () => {
+    const day = 86_400_000
+    const certificate = { not_after: 10 * day - 63_713, chain_not_after: 0 } as never
+    const found = resultOf(
+      { down_if: ['[CERTIFICATE_EXPIRATION] < 14d', 'age([HEADER].last-modified) >= 1m'], degraded_if: [], degraded_ms: null },
+      seen({ tls: { version: 'TLSv1.3', certificate } as never, headers: { 'last-modified': '1969-12-31T23:58:29.5Z' } }),
+      { now: 0 },
+    )
+    expect(found.conditions.map(one => one.found)).toEqual([
+      '[CERTIFICATE_EXPIRATION] (9d 23h) < 14d',
+      'age([HEADER].last-modified) (1m 30s) >= 1m',
+    ])
+    expect([readable(-90_000), readable(0.4), readable(3_600_000), readable(90_061_000)]).toEqual([
+      '-1m 30s',
+      '0ms',
+      '1h',
+      '1d 1h',
+    ])
   })
 
   test('shows no part of a secret, however long it is', () => {

@@ -36,6 +36,19 @@ export function numberOf(text: string): number | null {
   return text.startsWith('-') ? -sum : sum
 }
 
+const readableUnits = ['d', 'h', 'm', 's'] as const
+
+/** A span of milliseconds as conditions write one, in its two largest units that follow each other: `9d 23h`, `-1m 30s`, `250ms`. */
+export function readable(ms: number): string {
+  const length = Math.abs(ms)
+  if (length < 1000) return `${Math.round(ms) || 0}ms`
+  const first = readableUnits.findIndex(unit => length >= spans[unit]!)
+  const [large, small] = [readableUnits[first]!, readableUnits[first + 1]]
+  const many = Math.floor(length / spans[large]!)
+  const few = small ? Math.floor((length % spans[large]!) / spans[small]!) : 0
+  return `${ms < 0 ? '-' : ''}${many}${large}${few > 0 ? ` ${few}${small}` : ''}`
+}
+
 /** A version of TLS or, below it, of SSL, so that later ones are greater: `TLSv1.3` and `1.3` are 1.3. Null for any other text. */
 export function tlsVersionOf(text: string): number | null {
   const [, kind, version] = /^(?:(TLS|SSL) ?v?)?(\d(?:\.\d)?)$/i.exec(text) ?? []

@@ -1,5 +1,6 @@
 import type { Facts } from '../check'
 import type { Operand } from './operand'
+import { readable } from './numbers'
 import { Several } from './several'
 
 /** What an operand stands for: undefined where the check has not seen it, or `Several`. */
@@ -112,8 +113,12 @@ const longestOperand = 150
 export function shown(operand: Operand, value: Value, hide: Look['hide']): string {
   const text = cut(operand.text, longestOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(hide(textOf(roundedMs(value))), longestShown)})`
+  return `${text} (${value === undefined ? 'INVALID' : cut(hide(isSpan(operand, value) ? readable(value) : textOf(roundedMs(value))), longestShown)})`
 }
+
+/** Where nobody reads milliseconds: days until something ends, or since something was. */
+const isSpan = ({ source, apply }: Operand & { kind: 'source' }, value: Value): value is number =>
+  typeof value === 'number' && (apply === 'age' || (apply === null && source.endsWith('_EXPIRATION')))
 
 const roundedMs = (value: Value): Value =>
   typeof value === 'number' && !Number.isInteger(value) ? Math.round(value * 1000) / 1000 : value

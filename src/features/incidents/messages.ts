@@ -22,16 +22,17 @@ const problems: readonly Moment[] = ['opened', 'reopened', 'worsened', 'unacknow
  * @param incident as it is after what happened
  * @param at when it happened (ms UTC)
  * @param text a sentence or two
+ * @param since when the failure that is told began, where that is not the first of the incident (ms UTC)
  */
 export async function tellOf(
   tx: Tx,
   hub: Hub,
   incident: IncidentRow,
   moment: Moment,
-  { at, text }: { at: number; text: string },
+  { at, text, since }: { at: number; text: string; since?: number },
 ): Promise<{ jobs: JobDraft[] }> {
   const subjects = await tx.select().from(incidentSubjects).where(eq(incidentSubjects.incidentId, incident.id))
-  const message = messageOf(hub, incident, subjects, moment, at, text)
+  const message = messageOf(hub, incident, subjects, moment, at, text, since)
   return await tell(tx, hub, { workspaceId: incident.workspaceId, message, channelIds: incident.channelIds })
 }
 
@@ -42,6 +43,7 @@ function messageOf(
   moment: Moment,
   at: number,
   text: string,
+  since?: number,
 ): Message {
   const cause = subjects.find(one => one.role === 'cause')
   const isProblem = problems.includes(moment)
@@ -51,7 +53,7 @@ function messageOf(
     severity: incident.severity,
     title: titleOf(incident, cause?.name ?? null, moment),
     text,
-    facts: factsOf(incident, subjects, moment),
+    facts: factsOf(incident, subjects, moment, since),
     link: incident.link ?? `${hub.baseUrl}/incidents/${incident.id}`,
     acknowledgeLink: isProblem ? `${hub.baseUrl}/ack` : null,
     thread: incident.id,
@@ -60,6 +62,7 @@ function messageOf(
       : { type: 'incident', id: incident.id, name: incident.title },
     tags: [...new Set(subjects.flatMap(one => one.tags))],
     occurredAt: at,
+    since: since ?? incident.startedAt,
   }
 }
 
@@ -82,12 +85,13 @@ function titleOf(incident: IncidentRow, name: string | null, moment: Moment): st
   }
 }
 
-function factsOf(incident: IncidentRow, subjects: readonly SubjectRow[], moment: Moment): [string, string][] {
+function factsOf(incident: IncidentRow, subjects: readonly SubjectRow[], moment: Moment, since?: number): [string, string][] {
   const affected = subjects.filter(one => one.role === 'affected').map(one => one.name)
   const isOver = incident.resolvedAt !== null
   const facts: [string, string | null][] = [
     [isOver ? 'First error' : 'Error', incident.cause],
-    ['Since', instant(incident.startedAt)],
+    ['Since', since === undefined && incident.reopenings > 0 ? null : instant(since ?? incident.startedAt)],
+    ['First failure', incident.reopenings > 0 ? instant(incident.startedAt) : null],
     ['Until', instant(incident.resolvedAt)],
     ['Lasted', isOver ? duration(durationOf(incident, incident.resolvedAt!)) : null],
     ['Locations', incident.locations.join(', ') || null],

@@ -176,7 +176,11 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
     reopenings: last.reopenings + 1,
   })
   await addUpdate(tx, incident, { kind: 'reopened', at: outage.confirmedAt, text: incident.cause, details: told(outage) })
-  const { jobs } = await tellOf(tx, hub, incident, 'reopened', { at: outage.confirmedAt, text: incident.cause })
+  const { jobs } = await tellOf(tx, hub, incident, 'reopened', {
+    at: outage.confirmedAt,
+    text: incident.cause,
+    since: outage.startedAt,
+  })
   return { incident, ...noDrafts(), jobs, audits: [audited(incident, 'incident.reopen', last, incident.cause)] }
 }
 

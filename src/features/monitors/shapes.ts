@@ -109,9 +109,10 @@ const resultMembers = {
   ),
   code: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
   address: Nullable(Type.String(), { description: 'The address that was asked.' }),
+  latency_ms: Nullable(Type.Number(), { description: 'How long the check took, in milliseconds to a tenth.' }),
   phases: Shape(
-    { dns: Phase, connect: Phase, tls: Phase, first_byte: Phase, total: Phase },
-    { description: 'How long each part took, in milliseconds; null for a part that there was not.' },
+    { dns_ms: Phase, connect_ms: Phase, tls_ms: Phase, first_byte_ms: Phase },
+    { description: 'How long each part took, in milliseconds to a tenth; null for a part that there was not.' },
   ),
   certificate_expires_at: MaybeInstant({ description: 'When the first certificate of the chain that the server sent ends.' }),
 }
@@ -309,7 +310,8 @@ export const MonitorCheck = Shape(
           error: null,
           code: 200,
           address: '192.0.2.7',
-          phases: { dns: 1.2, connect: 8.4, tls: 17.1, first_byte: 41.9, total: 70.3 },
+          latency_ms: 70.3,
+          phases: { dns_ms: 1.2, connect_ms: 8.4, tls_ms: 17.1, first_byte_ms: 41.9 },
           certificate_expires_at: '2027-02-01T00:00:00.000Z',
           conditions: [],
           evidence: null,

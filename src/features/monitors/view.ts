@@ -71,6 +71,14 @@ export const lastResult = (result: CheckResult): NonNullable<MonitorView['last_r
   error: result.error,
   code: result.code,
   address: result.address,
-  phases: result.phases,
+  latency_ms: tenth(result.phases.total),
+  phases: {
+    dns_ms: tenth(result.phases.dns),
+    connect_ms: tenth(result.phases.connect),
+    tls_ms: tenth(result.phases.tls),
+    first_byte_ms: tenth(result.phases.first_byte),
+  },
   certificate_expires_at: instant(result.certificate?.chain_not_after ?? null),
 })
+
+const tenth = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 10) / 10)

@@ -23,4 +23,6 @@ export interface Message {
   tags: readonly string[]
   /** ms UTC */
   occurredAt: number
+  /** When what it tells of began, where its facts tell that (ms UTC). */
+  since?: number
 }

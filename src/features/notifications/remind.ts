@@ -71,8 +71,15 @@ const reminderOf = (message: Message, number: number, now: number): Message => (
   ...message,
   kind: `${message.kind.split('.')[0]}.reminder`,
   title: `Reminder: ${message.title}`,
-  facts: [['Lasting', `${duration(now - message.occurredAt)}, since ${instant(message.occurredAt)}`], ...message.facts],
+  facts: [['Lasting', lasting(message, now)], ...message.facts],
   tags: message.tags,
   occurredAt: now,
-  text: number > 1 ? `${message.text} This is reminder ${number}.` : message.text,
+  text: number > 1 ? `${asSentence(message.text)} This is reminder ${number}.` : message.text,
 })
+
+function lasting({ since, occurredAt }: Message, now: number): string {
+  if (since !== undefined) return duration(now - since)
+  return `${duration(now - occurredAt)}, since ${instant(occurredAt)}`
+}
+
+const asSentence = (text: string): string => (/[.!?…:]$/.test(text) ? text : `${text}.`)

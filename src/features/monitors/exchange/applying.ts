@@ -21,7 +21,11 @@ export class Applying {
   /** Takes what a step did. One that changed nothing is left out. */
   take(op: MonitoringChange['op'], named: Named, action: AuditAction, part: Changed<unknown>): void {
     if (part.unchanged) return
-    const differing = changesBetween(part.before ?? {}, part.after ?? {}, this.ctx.hub.keys.tag)
+    const { tag } = this.ctx.hub.keys
+    const differing = changesBetween(part.before ?? {}, part.after ?? {}, tag)
+    const options = op === 'update' ? changesBetween(optionsOf(differing?.before), optionsOf(differing?.after), tag) : null
+    if (options) Object.assign(differing!.before, { options: options.before })
+    if (options) Object.assign(differing!.after, { options: options.after })
     this.changes.push({
       op,
       ...named,
@@ -54,3 +58,5 @@ export class Applying {
     }
   }
 }
+
+const optionsOf = (members: Record<string, unknown> | undefined): object | null => (members?.options as object | null) ?? null

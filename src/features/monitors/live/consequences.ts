@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
 import { jobContext, systemActor, type EventDraft } from '../../../core/change'
@@ -57,8 +57,20 @@ export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step, a
       incidentId: incident?.id ?? null,
     })
     told.audits.push(audited(kept, actionOf(from, to), { status: from }, { status: to }, reason))
-  }
+  } else if (incident) await bindToLast(tx, kept, incident)
   return told
+}
+
+/** What was held back when the status changed is told later: the change that led to it gets its incident then. */
+async function bindToLast(tx: Tx, kept: Kept, incident: IncidentRow): Promise<void> {
+  const [last] = await tx
+    .select({ id: monitorTransitions.id, to: monitorTransitions.to, incidentId: monitorTransitions.incidentId })
+    .from(monitorTransitions)
+    .where(eq(monitorTransitions.monitorId, kept.id))
+    .orderBy(desc(monitorTransitions.at), desc(monitorTransitions.id))
+    .limit(1)
+  if (!last || last.incidentId !== null || (last.to !== 'down' && last.to !== 'degraded')) return
+  await tx.update(monitorTransitions).set({ incidentId: incident.id }).where(eq(monitorTransitions.id, last.id))
 }
 
 type Followed = Partial<Consequences> & { incident?: IncidentRow | null }

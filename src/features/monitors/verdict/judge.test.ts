@@ -73,6 +73,11 @@ describe('the verdict of one location', () => {
     ])
   })
 
+  test('that is degraded at first is not told as well', () => {
+    const { transition } = watched().slow(0)
+    expect(transition).toMatchObject({ from: 'new', to: 'up', reason: `It answers, though not well: ${slow.message}` })
+  })
+
   test('is up again after two good ones, and tells that once, with the first failure', () => {
     const monitor = watched()
     monitor.up(0)

@@ -14,7 +14,7 @@ export function reasonOf(
     case 'new':
       return 'It has not been checked yet.'
     case 'up':
-      return count.voters.length > 1 ? `${count.voters.length} locations find it well.` : 'It answers as it should.'
+      return toldUp(locations, count)
     case 'unknown':
       return rules.locations.some(name => impaired?.includes(name))
         ? 'What the locations say cannot be trusted at present.'
@@ -26,6 +26,13 @@ export function reasonOf(
         ? told(count.downs, 'down', locations, count)
         : told(count.worse, 'degraded', locations, count)
   }
+}
+
+/** One that is not well for the first time is up until that is confirmed. */
+function toldUp(locations: MonitorState['locations'], { voters }: Count): string {
+  const doubted = voters.map(name => locations[name]!).find(one => !one.degraded && one.degradedStreak > 0)
+  if (doubted?.lastError) return `It answers, though not well: ${doubted.lastError.message}`
+  return voters.length > 1 ? `${voters.length} locations find it well.` : 'It answers as it should.'
 }
 
 function told(names: readonly string[], word: string, locations: MonitorState['locations'], { voters }: Count): string {
