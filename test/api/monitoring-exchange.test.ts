@@ -104,6 +104,40 @@ test('what is wrong is told with line, column and member, all at once, and nothi
   expect(await listed(w)).toEqual([])
 })
 
+test('problems of every sort, and of entries that name what is wrong, are told together', async () => {
+  const w = await world()
+  const wrong = `
+monitors:
+  - {type: group, key: a, name: a, interval: 30, confirm: 0}
+  - {type: group, key: a, name: other}
+  - {type: http, key: b, name: b, target: 'https://b.example.com/', down_if: ['[STATUS] = 3'], channels: [NoSuch]}
+  - {type: group, key: c, name: c, depends_on: [nobody, b], options: {members: [nope, b], rule: some}}
+  - {type: group, key: d, name: d, depends_on: [e]}
+  - {type: group, key: e, name: e, depends_on: [d]}
+maintenance_windows:
+  - {name: night, kind: cron, timezone: Mars/Base, cron: '0 25 * * *', duration_seconds: 600, targets: {monitors: [nowhere, b]}}
+`
+  const { body } = await sent(w.acme, wrong, '?dry_run=true')
+  expect(body.errors.map((one: any) => one.pointer).toSorted()).toEqual([
+    '#/maintenance_windows/0/cron',
+    '#/maintenance_windows/0/targets/monitors/0',
+    '#/maintenance_windows/0/timezone',
+    '#/monitors/0/confirm',
+    '#/monitors/0/interval',
+    '#/monitors/1/key',
+    '#/monitors/2/channels/0',
+    '#/monitors/2/down_if/0',
+    '#/monitors/3/depends_on/0',
+    '#/monitors/3/options/members/0',
+    '#/monitors/3/options/rule',
+    '#/monitors/5/depends_on',
+  ])
+  const many = `maintenance_windows: x\nmonitors:\n${'  - {type: group, name: a, confirm: 0}\n'.repeat(30)}`
+  for (const text of [many, 'monitors: [1, null, []]', 'maintenance_windows: [{name: a}]', 'monitors: {0: {confirm: 0}}'])
+    expect((await sent(w.acme, text)).status).toBe(422)
+  expect(await listed(w)).toEqual([])
+})
+
 test('a monitor without a key is found by its name, and by nothing where two have it', async () => {
   const w = await world()
   const text = 'monitors: [{type: group, name: Alone, confirm: 3}]'

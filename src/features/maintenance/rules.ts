@@ -42,11 +42,10 @@ export function timingOf(
   exdates.forEach((one, place) => {
     if (one === null) refuse(`exdates/${place}`, 'must be a date, or the local time at which an occurrence begins.')
   })
-  if (problems.length > 0) return { problems }
   const timing = {
     kind: asked.kind,
     startsAtLocal: start,
-    timezone: zone!,
+    timezone: zone ?? 'UTC',
     durationSeconds: asked.duration_seconds,
     rrule:
       asked.rrule === null
@@ -56,10 +55,13 @@ export function timingOf(
             .toUpperCase()
             .replace(/^RRULE:/, ''),
     cron: asked.cron === null ? null : asked.cron.trim().split(/\s+/).join(' '),
-    exdates: exdates as string[],
+    exdates: exdates.filter(one => one !== null),
   }
-  const problem = unreadable(timing)
-  return problem ? { problems: [problem] } : { timing }
+  // What is missing cannot be read; what is there is, whatever else is wrong.
+  const isThere = asked.kind === 'once' || asked[asked.kind] !== null
+  const problem = isThere && (start !== null || asked.kind !== 'rrule') ? unreadable(timing) : null
+  if (problem) problems.push(problem)
+  return problems.length > 0 ? { problems } : { timing }
 }
 
 const mostAtOnce = 10

@@ -1,4 +1,4 @@
-import { invalid, type FieldProblem } from '../../../core/problem'
+import type { FieldProblem } from '../../../core/problem'
 import { nameOf } from '../understood'
 import type { MonitorRow } from '../view'
 import type { MonitorEntry } from './shapes'
@@ -17,22 +17,28 @@ export interface Entry {
 /** Entries in an order in which each comes after those that it names, and how to read names. */
 export interface Entries {
   list: Entry[]
+  /** What is wrong with entries that are one and the same, that could be several, or that lead back to themselves. */
+  problems: FieldProblem[]
+  /** Entries that have such problems. */
+  failed: Set<Entry>
   /** The id that a name stands for; null for none, undefined for an entry that was not made. */
   idOf(name: string): string | null | undefined
 }
 
 /**
  * Finds the monitors that a document tells of: by key, by id, or by name where an entry has no key.
- * @throws Problem 422 at entries that are one and the same, that could be several, or that lead back to themselves
+ * @param items null in the place of one that cannot be read
  */
-export function entriesOf(items: readonly MonitorEntry[], rows: readonly MonitorRow[]): Entries {
+export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonly MonitorRow[]): Entries {
   const problems: FieldProblem[] = []
   const byKey = new Map(rows.flatMap(row => (row.key === null ? [] : [[row.key, row] as const])))
   const byId = new Map(rows.map(row => [row.id, row]))
   const byName = Map.groupBy(rows, row => row.name)
   const own = new Map<string, Entry>()
   const taken = new Map<string, number>()
-  const entries = items.map((item, place): Entry => {
+  const failed = new Set<Entry>()
+  const entries = items.flatMap((item, place): Entry[] => {
+    if (item === null) return []
     const name = item.key ?? item.name ?? nameOf(item.target ?? '')
     const pointer = `#/monitors/${place}/${item.key == null ? 'name' : 'key'}`
     const found = item.key == null ? (byName.get(name) ?? []) : [byKey.get(item.key) ?? byId.get(item.key) ?? []].flat()
@@ -41,15 +47,26 @@ export function entriesOf(items: readonly MonitorEntry[], rows: readonly Monitor
     const row = found[0] ?? null
     const twice = own.has(name) || (row !== null && taken.has(row.id))
     if (twice) problems.push({ pointer, code: 'not_unique', detail: 'stands for what another entry of the document is.' })
-    const entry = { place, item, row, id: row?.id ?? null, below: [] }
+    const entry: Entry = { place, item, row, id: row?.id ?? null, below: [] }
     if (!own.has(name)) own.set(name, entry)
     if (row) taken.set(row.id, place)
-    return entry
+    if (twice || found.length > 1) failed.add(entry)
+    return [entry]
   })
-  if (problems.length > 0) throw invalid(problems.slice(0, 20))
   for (const entry of entries) entry.below = namesIn(entry.item).flatMap(name => own.get(name) ?? [])
+  const list = inOrder(entries, entry => {
+    const member = entry.item.depends_on?.length ? 'depends_on' : 'options/members'
+    problems.push({
+      pointer: `#/monitors/${entry.place}/${member}`,
+      code: 'circular',
+      detail: 'leads back to the monitor itself.',
+    })
+    failed.add(entry)
+  })
   return {
-    list: inOrder(entries),
+    list,
+    problems,
+    failed,
     idOf(name) {
       const entry = own.get(name)
       if (entry) return entry.id ?? undefined
@@ -64,8 +81,8 @@ export function namesIn(item: MonitorEntry): string[] {
   return [...(item.depends_on ?? []), ...(Array.isArray(members) ? members.filter(one => typeof one === 'string') : [])]
 }
 
-/** @throws Problem 422 for a circle */
-function inOrder(entries: readonly Entry[]): Entry[] {
+/** @param circular is told which entry closes a circle */
+function inOrder(entries: readonly Entry[], circular: (entry: Entry) => void): Entry[] {
   const ordered: Entry[] = []
   const state = new Map<Entry, 'open' | 'done'>()
   // Not by recursion: a chain may be as long as the document.
@@ -83,12 +100,8 @@ function inOrder(entries: readonly Entry[]): Entry[] {
         state.set(top.entry, 'done')
         ordered.push(top.entry)
         path.pop()
-      } else if (state.get(below) === 'open') {
-        const member = top.entry.item.depends_on?.length ? 'depends_on' : 'options/members'
-        throw invalid([
-          { pointer: `#/monitors/${top.entry.place}/${member}`, code: 'circular', detail: 'leads back to the monitor itself.' },
-        ])
-      } else if (!state.has(below)) path.push({ entry: below, next: 0 })
+      } else if (state.get(below) === 'open') circular(top.entry)
+      else if (!state.has(below)) path.push({ entry: below, next: 0 })
     }
   }
   return ordered

@@ -19,8 +19,9 @@ import { understood } from '../understood'
 import type { MonitorRow } from '../view'
 import { Applying } from './applying'
 import { entriesOf, type Entries, type Entry } from './entries'
-import { readDocument } from './read-document'
-import type { MonitoringChange, MonitoringDocument, MonitoringImported } from './shapes'
+import { Gathered } from './gathered'
+import { readDocument, type Readable } from './read-document'
+import type { MonitoringChange, MonitoringImported } from './shapes'
 import { bringWindows } from './windows'
 
 const mostProblems = 20
@@ -36,11 +37,11 @@ export async function importMonitoring(
   sent: { bytes: Uint8Array; mediaType: string },
   { dry_run = false, prune = false }: { dry_run?: boolean; prune?: boolean },
 ): Promise<MonitoringImported> {
-  const { value, located } = readDocument(sent.bytes, sent.mediaType)
+  const { value, problems, located } = readDocument(sent.bytes, sent.mediaType)
   try {
     const result = await change(ctx, 'monitor.import', async tx => {
       const applying = new Applying(tx, ctx)
-      await apply(applying, value, prune)
+      await apply(applying, value, problems, prune)
       const imported = toldOf(applying, value, dry_run)
       if (dry_run) throw new Undone(imported)
       return { result: imported, target: target('workspace', { id: ctx.workspaceId }), ...applying.drafts }
@@ -61,7 +62,7 @@ class Undone extends Error {
   }
 }
 
-async function apply(applying: Applying, document: MonitoringDocument, prune: boolean): Promise<void> {
+async function apply(applying: Applying, document: Readable, wrong: readonly FieldProblem[], prune: boolean): Promise<void> {
   const { tx, ctx } = applying
   await takeTurns(tx, 'monitors', ctx.workspaceId)
   const rows = await locking(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
@@ -77,27 +78,36 @@ async function apply(applying: Applying, document: MonitoringDocument, prune: bo
     take('delete', row, part)
     for (const one of [part.target].flat()) touched.add(one.id)
   }
-  const problems: FieldProblem[] = []
-  const failed = new Set<Entry>()
+  const gathered = new Gathered()
+  gathered.add(wrong)
+  gathered.add(entries.problems)
+  const { failed } = entries
   for (const entry of entries.list) {
     // What it names is wrong, and told already.
     if (entry.below.some(one => failed.has(one))) failed.add(entry)
-    if (failed.has(entry)) continue
+    const isWrong = wrong.some(one => one.pointer.startsWith(`#/monitors/${entry.place}/`))
+    if (isWrong) failed.add(entry)
     try {
       const row = entry.row && touched.has(entry.row.id) ? await monitorHeld(tx, ctx, entry.row.id) : entry.row
-      const part = await brought(tx, ctx, { ...entry, row }, { entries, channels, secrets: document.secrets ?? {} })
+      const around = { entries, channels, secrets: document.secrets ?? {} }
+      const bring = await brought(tx, ctx, { ...entry, row }, around)
+      if (failed.has(entry)) continue
+      const part = await bring()
       entry.id = part.result.id
       take(entry.row ? 'update' : 'create', part.result, part)
     } catch (error) {
-      if (!(error instanceof Problem) || !error.extras.errors) throw error
       failed.add(entry)
-      problems.push(...error.extras.errors.map(one => ({ ...one, pointer: `#/monitors/${entry.place}${one.pointer.slice(1)}` })))
-      if (problems.length >= mostProblems) break
+      gathered.take(error, pointer => `#/monitors/${entry.place}${pointer.slice(1)}`)
+      if (gathered.problems.length >= mostProblems) break
     }
   }
-  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
   const windows = document.maintenance_windows
-  if (windows) await bringWindows(applying, windows, prune, name => entries.idOf(name))
+  try {
+    if (windows) await bringWindows(applying, windows, prune, name => entries.idOf(name))
+  } catch (error) {
+    gathered.take(error)
+  }
+  gathered.refuse(mostProblems)
 }
 
 type Named = Pick<MonitorRow, 'id' | 'key' | 'name'>
@@ -110,38 +120,46 @@ interface Around {
   secrets: Record<string, string>
 }
 
-/** Makes or edits the monitor of an entry. @throws Problem 422 below the entry */
+/** What makes or edits the monitor of an entry. @throws Problem 422 with all that is wrong below the entry */
 async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, { entries, channels, secrets }: Around) {
-  const { type: typeName, target: targetGiven, name } = understood(item)
-  if (row && typeName !== row.type)
-    throw invalid([
+  const gathered = new Gathered()
+  const { channels: told, ...members } = item
+  const dependsOn = gathered.of(() => item.depends_on && idsOf(item.depends_on, '#/depends_on', name => entries.idOf(name)))
+  const channelIds = gathered.of(() => told && idsOf(told, '#/channels', name => channels.get(name) ?? null))
+  const read = gathered.of(() => understood(item))
+  if (read && row && read.type !== row.type)
+    gathered.add([
       { pointer: '#/type', code: 'conflict', detail: `is ${row.type} and stays so: delete the monitor, or give another key.` },
     ])
-  const type = monitorTypeOf(typeName)
-  const { channels: told, ...members } = item
+  if (!read || (row && read.type !== row.type)) throw invalid(gathered.problems)
+  const { target: targetGiven, name } = read
+  const type = monitorTypeOf(read.type)
   const full: MonitorInput = {
     ...members,
     // Found by its id, it has no key that could be told.
     key: row && item.key === row.id ? row.key : (item.key ?? row?.key ?? null),
-    ...(item.depends_on && { depends_on: idsOf(item.depends_on, '#/depends_on', name => entries.idOf(name)) }),
-    ...(told && { channel_ids: idsOf(told, '#/channels', name => channels.get(name)) }),
+    ...(dependsOn && { depends_on: dependsOn }),
+    ...(channelIds && { channel_ids: channelIds }),
   }
-  const given = type.name === 'group' ? withMembers(item.options ?? {}, entries) : (item.options ?? {})
+  const given = type.name === 'group' ? withMembers(item.options ?? {}, entries, gathered) : (item.options ?? {})
   const kept = { target: row?.target ?? '', options: row ? await openOptions(ctx.hub, row, tx) : {} }
-  const { options, carried } = withSecrets(type, given, row ? optionSecrets(type, kept.options) : {}, secrets)
-  const asked = checkedOptions(type, targetGiven, options)
-  if (row) refuseCarried(type, kept, asked, carried)
-  const definition = defined(ctx, type, full, null, row)
-  return row
-    ? await rewritten(tx, ctx, row, { type, kept, asked, definition, name })
-    : await made(tx, ctx, { type, asked, definition, name })
+  const filled = gathered.of(() => withSecrets(type, given, row ? optionSecrets(type, kept.options) : {}, secrets))
+  const asked = gathered.of(() => checkedOptions(type, targetGiven, filled?.options ?? given))
+  if (row && asked && filled) gathered.of(() => refuseCarried(type, kept, asked, filled.carried))
+  const definition = gathered.of(() => defined(ctx, type, full, null, row))
+  if (gathered.problems.length > 0 || !asked || !definition) throw invalid(gathered.problems)
+  return async () =>
+    row
+      ? await rewritten(tx, ctx, row, { type, kept, asked, definition, name })
+      : await made(tx, ctx, { type, asked, definition, name })
 }
 
+/** @param idOf undefined for an entry that was not made, which is told there */
 function idsOf(names: readonly string[], pointer: string, idOf: (name: string) => string | null | undefined): string[] {
   const problems: FieldProblem[] = []
   const ids = names.flatMap((name, place) => {
     const id = idOf(name)
-    if (id) return [id]
+    if (id !== null) return id === undefined ? [] : [id]
     problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is none of the document or the workspace.' })
     return []
   })
@@ -149,10 +167,12 @@ function idsOf(names: readonly string[], pointer: string, idOf: (name: string) =
   return ids
 }
 
-function withMembers(options: Settings, entries: Entries): Settings {
+/** Members by their ids. What stands for none is taken as a problem. */
+function withMembers(options: Settings, entries: Entries, gathered: Gathered): Settings {
   const { members } = options
   if (!Array.isArray(members) || !members.every(one => typeof one === 'string')) return options
-  return { ...options, members: idsOf(members, '#/options/members', name => entries.idOf(name)) }
+  const ids = gathered.of(() => idsOf(members, '#/options/members', name => entries.idOf(name)))
+  return { ...options, members: ids ?? [] }
 }
 
 const placeholder = /^\$\{secret:([^}]{1,300})\}$/
@@ -188,7 +208,7 @@ function withSecrets(
   return { options: filledIn(given, values), carried }
 }
 
-function toldOf({ changes }: Applying, document: MonitoringDocument, dryRun: boolean): MonitoringImported {
+function toldOf({ changes }: Applying, document: Readable, dryRun: boolean): MonitoringImported {
   const of = (op: MonitoringChange['op']) => changes.filter(one => one.op === op).length
   const named = document.monitors.length + (document.maintenance_windows?.length ?? 0)
   return {

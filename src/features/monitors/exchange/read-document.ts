@@ -7,9 +7,17 @@ import { MonitoringDocument, mostImported } from './shapes'
 
 /** A document as it was sent, and where each of its members stands in the text. */
 export interface ReadDocument {
-  value: MonitoringDocument
+  value: Readable
+  /** What is wrong with entries, which are in `value` without the members that are wrong, or as null. */
+  problems: FieldProblem[]
   /** A problem with the line and column of what it points to. */
   located(problem: FieldProblem): FieldProblem
+}
+
+/** A document of which some entries cannot be read. */
+export interface Readable extends Omit<MonitoringDocument, 'monitors' | 'maintenance_windows'> {
+  monitors: (MonitoringDocument['monitors'][number] | null)[]
+  maintenance_windows?: (NonNullable<MonitoringDocument['maintenance_windows']>[number] | null)[]
 }
 
 const mostProblems = 20
@@ -39,8 +47,32 @@ export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument
   }
   const hostile = unstorable(value)
   const problems = hostile.length > 0 ? hostile : fieldProblems(MonitoringDocument, value)
-  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems).map(located))
-  return { value: value as MonitoringDocument, located }
+  const readable = problems.length === 0 ? (value as Readable) : hostile.length === 0 ? withoutWrong(value, problems) : null
+  if (!readable) throw invalid(problems.slice(0, mostProblems).map(located))
+  return { value: readable, problems, located }
+}
+
+/** The document without what is wrong in its entries; null where it is wrong beside them. */
+function withoutWrong(value: unknown, problems: readonly FieldProblem[]): Readable | null {
+  const copy = structuredClone(value) as Record<string, unknown[]> | null
+  if (!Array.isArray(copy?.monitors)) return null
+  const wrong = new Map<string, { list: unknown[]; place: number }>()
+  for (const { pointer } of problems) {
+    const [, name, place, member] = /^#\/(monitors|maintenance_windows)\/(\d+)(?:\/([^/]+))?/.exec(pointer) ?? []
+    if (name === undefined) return null
+    const list = copy[name]
+    if (!Array.isArray(list)) return null
+    wrong.set(`${name} ${place}`, { list, place: Number(place) })
+    const entry = list[Number(place)] as Record<string, unknown> | null
+    if (member !== undefined && entry) delete entry[member.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  for (const { list, place } of wrong.values()) {
+    const alone = list === copy.monitors ? { monitors: [list[place]] } : { monitors: [], maintenance_windows: [list[place]] }
+    if (fieldProblems(MonitoringDocument, alone).length > 0) list[place] = null
+  }
+  const left = { ...copy, monitors: copy.monitors.filter(Boolean) } as Record<string, unknown>
+  if (Array.isArray(copy.maintenance_windows)) left.maintenance_windows = copy.maintenance_windows.filter(Boolean)
+  return fieldProblems(MonitoringDocument, left).length > 0 ? null : (copy as unknown as Readable)
 }
 
 /** @throws Problem 422 for what is no UTF-8 */

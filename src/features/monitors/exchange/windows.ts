@@ -1,10 +1,11 @@
-import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { invalid, type FieldProblem } from '../../../core/problem'
 import { everyWindow } from '../../maintenance/every'
 import type { MaintenanceWindowView } from '../../maintenance/shapes'
 import { noTargets, type Targets } from '../../maintenance/targets'
 import type { WindowRow } from '../../maintenance/view'
 import { createWindow, deleteWindow, updateWindow } from '../../maintenance/windows'
 import type { Applying } from './applying'
+import { Gathered } from './gathered'
 import type { WindowEntry } from './shapes'
 
 const mostProblems = 20
@@ -37,43 +38,49 @@ export function windowItem(row: WindowRow, keys: ReadonlyMap<string, string>): W
 
 /**
  * Makes the maintenance windows what a document says; each is found by its name.
+ * @param entries null in the place of one that cannot be read
  * @param idOf the id of a monitor by its name in the document
  * @throws Problem 422 at each entry that is wrong, 409 for more than there may be
  */
 export async function bringWindows(
   applying: Applying,
-  entries: readonly WindowEntry[],
+  entries: readonly (WindowEntry | null)[],
   prune: boolean,
   idOf: (name: string) => string | null | undefined,
 ): Promise<void> {
   const { tx, ctx } = applying
   const rows = await everyWindow(tx, ctx.workspaceId)
   const byName = Map.groupBy(rows, row => row.name)
-  const names = new Set(entries.map(one => one.name))
+  const names = new Set(entries.map(one => one?.name))
   for (const row of prune ? rows.filter(one => !names.has(one.name)) : [])
     await deleteWindow(
       applying.joining('delete', () => namedBy(row)),
       row.id,
     )
-  const problems: FieldProblem[] = []
+  const gathered = new Gathered()
   for (const [place, entry] of entries.entries()) {
+    if (entry === null) continue
+    const at = (pointer: string) => `#/maintenance_windows/${place}${pointer.slice(1)}`
     try {
       const found = byName.get(entry.name) ?? []
       if (found.length > 1) throw refused('/name', 'ambiguous', 'is the name of several maintenance windows.')
-      if (entries.findIndex(one => one.name === entry.name) < place)
+      if (entries.findIndex(one => one?.name === entry.name) < place)
         throw refused('/name', 'not_unique', 'stands for what another entry of the document is.')
-      const targets = targetsOf(entry, idOf)
+      const read = gathered.of(() => targetsOf(entry, idOf), at)
+      // What it is for is wrong, or was not made: the rest of it is looked at.
+      const targets = read && isMade(read) ? read : { ...noTargets, all: true }
       if (found.length === 0) await createWindow(applying.joining('create', namedBy), { ...entry, targets })
       else await updateWindow(applying.joining('update', namedBy), found[0]!.id, { ...fresh, ...entry, targets })
     } catch (error) {
-      if (!(error instanceof Problem) || !error.extras.errors) throw error
-      const at = (pointer: string) => `#/maintenance_windows/${place}${pointer.slice(1)}`
-      problems.push(...error.extras.errors.map(one => ({ ...one, pointer: at(one.pointer) })))
-      if (problems.length >= mostProblems) break
+      gathered.take(error, at)
+      if (gathered.problems.length >= mostProblems) break
     }
   }
-  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
+  gathered.refuse()
 }
+
+/** Whether it is for something; monitors that were not made are left out, and told of where they are wrong. */
+const isMade = ({ all, ...lists }: Targets): boolean => all || Object.values(lists).some(list => list.length > 0)
 
 // What a new one has where an entry says nothing.
 const fresh = { description: null, starts_at_local: null, rrule: null, cron: null, exdates: null }
@@ -90,7 +97,7 @@ function targetsOf({ targets }: WindowEntry, idOf: (name: string) => string | nu
   const ids = (member: 'monitors' | 'groups') =>
     (targets[member] ?? []).flatMap((name, place) => {
       const id = idOf(name)
-      if (id) return [id]
+      if (id !== null) return id === undefined ? [] : [id]
       const pointer = `#/targets/${member}/${place}`
       problems.push({ pointer, code: 'unknown', detail: 'is none of the document or the workspace.' })
       return []
