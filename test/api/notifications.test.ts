@@ -98,6 +98,37 @@ describe('a message', () => {
   })
 })
 
+describe('very many problems', () => {
+  test('go as one message, and those that are over before they went are told to nobody', async () => {
+    const w = await ours()
+    const r = receiver()
+    const channel = await channelAt(w, r.url)
+    const tellOf = async (from: number, to: number, more: object = {}) => {
+      for (let n = from; n < to; n++) await told(w, { thread: `inc_${n}`, title: `host ${n}`, ...more })
+    }
+    await tellOf(0, 7)
+    await soon(w)
+    await tellOf(7, 227)
+    await tellOf(0, 5, { state: 'recovery' })
+    await tellOf(7, 107, { state: 'recovery' })
+    // Over, and there again.
+    await w.pass(100)
+    await tellOf(7, 8)
+    await w.pass(10 * second)
+    await w.pass(10 * second)
+    expect(titles(r.received)).toEqual(['7 problems', '121 problems, 5 recoveries'])
+    expect(JSON.parse(r.received[1]!.body)).toMatchObject({ count: 126 })
+    expect(r.received[1]!.body).toContain('106 more, in the log of the channel')
+    const { body } = await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}&status=cancelled&include=total&limit=1`)
+    expect(body.pagination.total).toBe(200)
+    // What was told is ended, and what was not is not.
+    await tellOf(7, 9, { state: 'recovery' })
+    await w.pass(minute)
+    await w.pass(minute)
+    expect(titles(r.received).slice(2)).toEqual(['host 7'])
+  })
+})
+
 describe('a recovery', () => {
   test('goes to every channel that was told of the problem, and to no other', async () => {
     const w = await ours()
@@ -139,6 +170,7 @@ describe('reminders', () => {
     expect(r.received).toHaveLength(4)
     await told(w, { thread: 'inc_2', state: 'recovery', title: 'up' })
     await told(w, { thread: 'inc_3' })
+    await soon(w)
     await soon(w)
     await told(w, { thread: 'inc_3', state: 'recovery', title: 'up' })
     await w.pass(hour)

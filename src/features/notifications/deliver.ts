@@ -16,7 +16,7 @@ import { nextTryAt, retryPause } from './pace'
 import { heldUntil } from './quiet-hours'
 import { sendOn, type Sent } from './send'
 import { notificationChannels, notifications, notificationThreads, type ChannelRow, type NotificationRow } from './tables'
-import { deliverJobsFor, mostTogether, waitingOf } from './waiting'
+import { cancelSome, deliverJobsFor, overUnsent, waitingOf } from './waiting'
 
 /**
  * Sends what waits on one channel, all that is due in one message. One run at a time a channel, over all hubs. A process that dies
@@ -39,6 +39,15 @@ export const deliverJob: JobKind<{ channel_id: string }> = {
     const now = hub.clock.now()
     if (found.suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [deliverJobFor(channel, now + suspendedPauseMs)] })
+    // A run that died may have sent what is not written down as sent: then the end of it is told as well.
+    const isFirstRun = job.attempts === 1
+    const over = isFirstRun ? await overUnsent(hub.read, channel.id) : { problems: [], recoveries: [] }
+    if (over.problems.length + over.recoveries.length > 0)
+      return async tx => {
+        await cancelSome(tx, channel.id, over.problems, 'recovered', now)
+        await cancelSome(tx, channel.id, over.recoveries, 'problem_not_sent', now)
+        return { result: undefined, jobs: await deliverJobsFor(tx, channel) }
+      }
     const { going, held, nextAt } = chosen(channel, await waitingOf(hub.read, channel.id), now)
     if (going.length === 0)
       return async tx => {
@@ -77,7 +86,7 @@ function chosen(channel: ChannelRow, waiting: readonly NotificationRow[], now: n
     const due = free.filter(row => row.dueAt <= now)
     // Of several that were refused as one message, each has its own chance.
     const apart = due.find(row => row.lastError?.failure === 'refused')
-    return { going: apart ? [apart] : due.slice(0, channel.groupSeconds === 0 ? 1 : mostTogether), held, nextAt: null }
+    return { going: apart ? [apart] : channel.groupSeconds === 0 ? due.slice(0, 1) : due, held, nextAt: null }
   }
   const soonest = [at, ...held.map(one => one.until)].filter(one => one !== null)
   return { going: [], held, nextAt: soonest.length === 0 ? null : Math.min(...soonest) }
@@ -235,11 +244,11 @@ async function markSent(tx: Tx, rows: readonly NotificationRow[], said: string, 
       updatedAt: now,
     })
     .where(idsOf(rows))
-  for (const thread of new Set(rows.map(row => row.thread)))
-    await tx
-      .update(notificationThreads)
-      .set({ sentCount: sql`${notificationThreads.sentCount} + 1` })
-      .where(and(eq(notificationThreads.channelId, rows[0]!.channelId), eq(notificationThreads.thread, thread)))
+  const threads = [...new Set(rows.map(row => row.thread))]
+  await tx
+    .update(notificationThreads)
+    .set({ sentCount: sql`${notificationThreads.sentCount} + 1` })
+    .where(and(eq(notificationThreads.channelId, rows[0]!.channelId), inArray(notificationThreads.thread, threads)))
 }
 
 async function markFailed(
