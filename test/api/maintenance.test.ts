@@ -31,13 +31,20 @@ async function made(w: World, body: object) {
   return answer.body
 }
 
-test('a time zone and a rule that are wrong are told together', async () => {
+test('a time zone, a rule and a duration that are wrong are told together', async () => {
   const w = await world()
-  const wrong = { kind: 'cron', cron: '0 25 * * *', timezone: 'Mars/Base', starts_at_local: 'soon', rrule: 'FREQ=DAILY' }
+  const wrong = {
+    kind: 'cron',
+    cron: '0 25 * * *',
+    timezone: 'Mars/Base',
+    starts_at_local: 'soon',
+    rrule: 'FREQ=DAILY',
+    duration_seconds: 5,
+  }
   const { status, body } = await w.acme.call('POST', path, once(w.clock.now(), wrong))
   expect([status, body.errors.map((one: any) => one.pointer).toSorted()]).toEqual([
     422,
-    ['#/cron', '#/rrule', '#/starts_at_local', '#/timezone'],
+    ['#/cron', '#/duration_seconds', '#/rrule', '#/starts_at_local', '#/timezone'],
   ])
 })
 

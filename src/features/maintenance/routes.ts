@@ -9,6 +9,8 @@ import {
   MaintenanceWindowInput,
   MaintenanceWindowList,
   MaintenanceWindowPatch,
+  UnreadWindowInput,
+  UnreadWindowPatch,
 } from './shapes'
 import { listOccurrences } from './upcoming'
 import {
@@ -46,6 +48,7 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     summary: 'Plan maintenance',
     description: 'Makes a maintenance window. A workspace has at most 200.',
     body: MaintenanceWindowInput,
+    envelope: UnreadWindowInput,
     status: 201,
     answer: MaintenanceWindow,
     problems: ['conflict'],
@@ -70,6 +73,7 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     summary: 'Edit a maintenance window',
     description: 'Changes members (JSON merge patch, RFC 7396). It counts at once, also for an occurrence that is in force.',
     body: MaintenanceWindowPatch,
+    envelope: UnreadWindowPatch,
     answer: MaintenanceWindow,
     run: (ctx, { params, body }) => updateWindow(ctx, params.id!, body),
   }),

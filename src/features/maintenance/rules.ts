@@ -3,6 +3,7 @@ import type { FieldProblem } from '../../core/problem'
 import { canonicalTimezone, wallReading } from '../../core/wall-clock'
 import { occurrencesAfter, type Timing } from './occurrences'
 import { recurrenceOf, RecurrenceRefused } from './recurrence'
+import { longest, shortest } from './shapes'
 
 /** A window as it is asked for, in the members of the API. */
 export interface Asked {
@@ -23,6 +24,11 @@ export function timingOf(
   const refuse = (member: string, detail: string) => void problems.push({ pointer: `#/${member}`, code: 'invalid', detail })
   const zone = canonicalTimezone(asked.timezone)
   if (zone === null) refuse('timezone', 'must be a time zone of the tz database, such as Europe/Paris or UTC.')
+  const isSpan = asked.duration_seconds >= shortest && asked.duration_seconds <= longest
+  if (!isSpan) {
+    const detail = `must be from ${shortest} to ${longest}.`
+    problems.push({ pointer: '#/duration_seconds', code: 'out_of_range', detail })
+  }
   for (const [member, kind] of [
     ['rrule', 'rrule'],
     ['cron', 'cron'],
@@ -46,7 +52,7 @@ export function timingOf(
     kind: asked.kind,
     startsAtLocal: start,
     timezone: zone ?? 'UTC',
-    durationSeconds: asked.duration_seconds,
+    durationSeconds: isSpan ? asked.duration_seconds : shortest,
     rrule:
       asked.rrule === null
         ? null

@@ -6,8 +6,8 @@ import { windowKinds } from './tables'
 
 export const mostTargets = 200
 const mostExdates = 200
-const shortest = 60
-const longest = 30 * 86_400
+export const shortest = 60
+export const longest = 30 * 86_400
 
 const Ids = (prefix: string, description: string) =>
   Type.Array(Type.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, 'x-rule': `must be an id that begins with ${prefix}_.` }), {
@@ -160,6 +160,14 @@ export const MaintenanceWindowPatch = Shape(
     examples: [{ duration_seconds: 3600, exdates: ['2026-12-26'] }],
   },
 )
+
+// How long it lasts is looked at with the rest of its timing, so that all that is wrong with that is told at once.
+const anyDuration = Type.Integer()
+export const UnreadWindowInput = Shape({ ...MaintenanceWindowInput.properties, duration_seconds: anyDuration })
+export const UnreadWindowPatch = Shape({
+  ...MaintenanceWindowPatch.properties,
+  duration_seconds: Type.Optional(anyDuration),
+})
 
 export const MaintenanceStart = Shape(
   {
