@@ -22,6 +22,8 @@ export const noticeKinds = {
   'dns_zone.blocked': { title: 'Changes of a DNS zone are held back', severity: 'warning' },
   'dns_zone.target_failing': { title: 'A DNS zone cannot be kept up at a provider', severity: 'critical' },
   'dns_provider.failing': { title: 'A DNS provider cannot be used', severity: 'warning' },
+  'monitoring.impaired': { title: 'Monitoring cannot see', severity: 'warning' },
+  'monitoring.restored': { title: 'Monitoring sees again', severity: 'info' },
   'monitor_results.set_aside': { title: 'Results of checks could not be read', severity: 'warning' },
   'notification_channel.failing': { title: 'A notification channel does not get through', severity: 'warning' },
   'notification_channel.disabled': { title: 'A notification channel was disabled', severity: 'critical' },

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, like } from 'drizzle-orm'
 import type { CheckResult } from '../../src/checks/check'
-import { events } from '../../src/core/db/tables'
+import { operatorWorkspace } from '../../src/access/workspaces'
+import { events, notices } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
 import { monitorGaps, monitors, monitorTransitions } from '../../src/features/monitors/tables'
@@ -355,6 +356,41 @@ test('while the location says that it cannot see, nothing goes down', async () =
   w.engine.pulse()
   await say(w, id, {})
   expect([await statusOf(w, id), await incidentsOf(w)]).toEqual(['up', []])
+})
+
+test('a location that cannot see for two minutes is told of once, also over a restart, and so is that it sees again', async () => {
+  const w = await world()
+  await watched(w)
+  const told = async () =>
+    (await w.hub.read.select().from(notices).where(like(notices.kind, 'monitoring.%')))
+      .sort((a, b) => (a.kind < b.kind ? -1 : 1))
+      .map(one => `${one.kind} ${one.count}`)
+  const blind = { impaired: 'The resolvers of this machine do not answer.' }
+  w.engine.pulse(blind)
+  await awake(w, 100_000)
+  w.engine.pulse()
+  await awake(w, 10_000)
+  expect(await told()).toEqual([])
+  w.engine.pulse(blind)
+  await awake(w, 15_000)
+  expect(await told()).toEqual(['monitoring.impaired 1'])
+  const [notice] = await w.hub.read.select().from(notices).where(like(notices.kind, 'monitoring.%'))
+  expect(notice!.text).toContain('The resolvers of this machine do not answer.')
+  expect((await operatorWorkspace(w.hub.read)).id).toBe(notice!.workspaceId)
+  await awake(w, 300_000)
+  await restart(w)
+  w.engine.pulse(blind)
+  await awake(w, 300_000)
+  expect(await told()).toEqual(['monitoring.impaired 1'])
+  await restart(w)
+  w.engine.pulse()
+  await awake(w, 20_000)
+  expect(await told()).toEqual(['monitoring.impaired 1'])
+  await awake(w, 20_000)
+  expect(await told()).toEqual(['monitoring.impaired 1', 'monitoring.restored 1'])
+  w.engine.pulse(blind)
+  await awake(w, 130_000)
+  expect(await told()).toEqual(['monitoring.impaired 2', 'monitoring.restored 1'])
 })
 
 test('an engine that is silent makes the hub degraded, and ready', async () => {

@@ -10,6 +10,7 @@ import { latestOf } from '../latest'
 import { recorderOf } from '../series/recorder'
 import { takenOf } from '../series/taken'
 import { localLocation, locationNumber } from '../locations'
+import { Blindness } from './blindness'
 import type { Engine } from './engine'
 import { Judging } from './judging'
 import { writeLastChecks } from './last-checks'
@@ -51,6 +52,7 @@ export class MonitoringWatch {
   private readonly around: Surroundings
   private readonly judging: Judging
   private readonly runs: Runs
+  private readonly blindness: Blindness
   private readonly startedAt: number
   private timer: Timer | null = null
   private off: () => void = () => {}
@@ -72,6 +74,7 @@ export class MonitoringWatch {
   ) {
     this.shares = new Shares(hub)
     this.roster = new Roster(hub)
+    this.blindness = new Blindness(hub)
     this.around = new Surroundings(hub, this.roster)
     this.runs = new Runs(hub, (monitors, nonce) => this.run(monitors, nonce))
     this.judging = new Judging(
@@ -177,6 +180,7 @@ export class MonitoringWatch {
     } else {
       this.heard = { ...this.heard, pulse: message.pulse, pulseAt: this.hub.clock.now() }
       this.around.impaired = message.pulse.impaired === null ? [] : [localLocation]
+      this.blindness.hear(message.pulse.impaired)
     }
   }
 
@@ -228,6 +232,7 @@ export class MonitoringWatch {
     }
     await this.attempt('look', () => this.look())
     await this.attempt('surroundings', () => this.around.look())
+    await this.attempt('blindness', () => this.blindness.look(this.roster.size))
     if (this.tickedAt !== null && now - this.tickedAt >= leastGapMs) this.judging.stoodStill()
     this.tickedAt = now
     this.followCalendar(now)
