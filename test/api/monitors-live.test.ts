@@ -497,6 +497,32 @@ test('a clock that is set forward or back raises no alarm, and checks go on to c
   expect(await w.happened()).toEqual(['monitor.recovered'])
 })
 
+test('a clock that went ahead for a moment leaves neither times to come nor a gap behind', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  await w.pass(3600_000)
+  await say(w, id, {})
+  await awake(w, 20_000)
+  expect(await w.hub.read.select().from(monitorGaps)).toHaveLength(1)
+  w.clock.set(-3600_000)
+  const back = w.clock.now()
+  await say(w, id, {})
+  await awake(w, 70_000)
+  const last = (await w.acme.call('GET', `/v1/monitors/${id}`)).body.last_check_at
+  expect(Date.parse(last)).toBeLessThan(back + 5000)
+  await say(w, id, bad, bad)
+  await awake(w, 17_000)
+  await say(w, id, {}, {})
+  await awake(w, 10_000)
+  for (const gap of await w.hub.read.select().from(monitorGaps)) expect(gap.to).toBeLessThanOrEqual(back + 5000)
+  const from = new Date(back + 5000).toISOString()
+  const to = new Date(w.clock.now()).toISOString()
+  const uptime = await w.acme.call('GET', `/v1/monitors/${id}/uptime?from=${from}&to=${to}`)
+  expect([uptime.status, uptime.text]).toEqual([200, expect.stringContaining('"unknown":0')])
+  expect(uptime.text).toContain('"outages":1')
+})
+
 test('locations that disagree half and half do not make a monitor go to and fro', async () => {
   const w = await world()
   const id = await watched(w)

@@ -34,4 +34,10 @@ export class ManualClock implements Clock {
   jump(ms: number): void {
     this.time += ms
   }
+
+  /** Is set forward or back by `ms`, as by hand: what waits goes on waiting for as long as before. */
+  set(ms: number): void {
+    this.time += ms
+    for (const timer of this.timers) timer.at += ms
+  }
 }

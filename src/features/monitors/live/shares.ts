@@ -1,4 +1,4 @@
-import { and, count, eq, gt, inArray, isNotNull, isNull, lte, ne, notInArray, or } from 'drizzle-orm'
+import { and, count, eq, gt, gte, inArray, isNotNull, isNull, lte, ne, notInArray, or } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import { hubs } from '../../../core/db/tables'
 import type { Tx } from '../../../core/db/transaction'
@@ -60,9 +60,11 @@ export class Shares {
     const now = hub.clock.now()
     // Where rounds were tried all along, checks ran too, whether the database took the renewals or not.
     const stoodStill = this.roundAt !== null && now - this.roundAt >= leastGapMs
+    const mayBeBack = this.roundAt === null || now < this.roundAt
     this.roundAt = now
     const { kept, taken, surplus } = await record(hub, async tx => {
       await makeShares(tx, now)
+      if (mayBeBack) await endGaps(tx, now)
       const part = Math.ceil(shareCount / (await livingHubs(tx, hub, now)))
       const mine = await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id))
       const kept = await take(tx, hub, eq(monitorShares.hubId, hub.id), mine, now)
@@ -156,6 +158,12 @@ async function writeGaps(tx: Tx, shares: readonly Share[], now: number): Promise
       shares: together.length === shareCount ? null : together.map(one => one.share),
     })
   }
+}
+
+/** A time to come in which nobody ran shares is of a clock that was set forward, and back again: from now on they are run. */
+async function endGaps(tx: Tx, now: number): Promise<void> {
+  await tx.delete(monitorGaps).where(gte(monitorGaps.from, now))
+  await tx.update(monitorGaps).set({ to: now }).where(gt(monitorGaps.to, now))
 }
 
 /** Which share a monitor belongs to: the same in every hub and every version. */

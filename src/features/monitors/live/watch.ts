@@ -117,7 +117,9 @@ export class MonitoringWatch {
       const kept = this.roster.get(result.monitor)
       // Of a monitor that was deleted, edited or paused meanwhile, or that another hub runs by now, nothing is told any more.
       if (!kept || kept.paused || kept.version !== result.revision || !this.shares.owns(kept.share)) continue
-      kept.lastCheckAt = Math.max(kept.lastCheckAt ?? 0, result.at)
+      // A time that is still to come is of a clock that was set back since.
+      const known = kept.lastCheckAt ?? 0
+      kept.lastCheckAt = known > this.hub.clock.now() ? result.at : Math.max(known, result.at)
       const { evidence } = result
       latest.set(kept.id, { result: this.remembered(result), nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
       // What a location found that could not see says nothing.
