@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { addPerson } from '../support/people'
-import { channelAt } from '../support/channels'
+import { channelAt, openToLocal } from '../support/channels'
 import { callerWith, world, type World } from '../support/world'
 
 const path = '/v1/notification-channels'
@@ -53,6 +53,20 @@ describe('channels', () => {
     expect((await w.acme.call('GET', '/v1/notifications')).body.data).toEqual([])
     expect((await w.rival.call('GET', `${path}/${made.body.id}`)).status).toBe(404)
     expect((await w.rival.call('POST', path, ntfy)).status).toBe(201)
+  })
+
+  test('do not lead to the hub itself', async () => {
+    const w = await openToLocal(await world())
+    w.hub.listeners.push({ address: '::', port: 8484 })
+    const to = (url: string) => ({ kind: 'webhook', name: 'Self', settings: { url } })
+    const itself = ['http://127.0.0.1:8484/v1/x', 'http://[::1]:8484/', 'http://localhost:8484/{{message.kind}}']
+    for (const url of itself) expect(pointers(await w.acme.call('POST', path, to(url)))).toEqual([422, ['#/settings/url']])
+    const made = await w.acme.call('POST', path, to('http://127.0.0.1:8485/'))
+    expect(made.status).toBe(201)
+    const moved = await w.acme.call('PATCH', `${path}/${made.body.id}`, { settings: { url: itself[0] } })
+    expect(pointers(moved)).toEqual([422, ['#/settings/url']])
+    // Who may not reach this machine does not learn so what listens here.
+    expect((await w.rival.call('POST', path, to(itself[0]!))).status).toBe(201)
   })
 
   test('are edited member by member, and secrets go to the server they were given for only', async () => {

@@ -51,6 +51,8 @@ export class EgressRefused extends Error {
   constructor(
     readonly errorClass: 'dns' | 'blocked_address' | 'invalid_url',
     message: string,
+    /** Whether it is this hub itself that would be called. */
+    readonly isSelf = false,
   ) {
     super(message)
   }
@@ -205,7 +207,7 @@ function blocked(): EgressRefused {
 }
 
 function own(): EgressRefused {
-  return new EgressRefused('blocked_address', 'The host is, or resolves to, this hub itself, which does not call itself.')
+  return new EgressRefused('blocked_address', 'The host is, or resolves to, this hub itself, which does not call itself.', true)
 }
 
 function unresolved(): EgressRefused {

@@ -3,6 +3,9 @@ import { eq } from 'drizzle-orm'
 import { memberships, users, workspaces } from '../../access/tables'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
+import { parseAddress } from '../../core/net/address'
+import { EgressRefused, networkPolicy } from '../../core/net/egress'
+import { egressOf } from '../../core/net/hub-egress'
 import { invalid, Problem } from '../../core/problem'
 import type { Settings } from '../../core/sealed-settings'
 import { topicOf } from './message-kinds'
@@ -47,6 +50,37 @@ export function refuseUnreadable(
   throw new Problem('insufficient_permission', 'To have notices sent needs the permission account.read; name other topics.', {
     members: { required_permission: 'account.read' },
   })
+}
+
+/**
+ * Refuses a channel that leads to this hub by its address: it would fail at each message. Names are looked up when something is
+ * sent, as what else the network policy says.
+ * @throws Problem 422 at the address
+ */
+export async function refuseOwnAddress(ctx: Ctx, settings: Settings, read: Reader = ctx.hub.read): Promise<void> {
+  const addresses = Object.entries(settings).flatMap(([member, value]) => {
+    const url = /(^|_)url$/.test(member) && typeof value === 'string' ? URL.parse(value) : null
+    const host = url?.hostname === 'localhost' ? '127.0.0.1' : url?.hostname.replace(/^\[(.*)\]$/, '$1')
+    return url && host && parseAddress(host)
+      ? [{ member, host, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }]
+      : []
+  })
+  if (addresses.length === 0) return
+  const [row] = await read.select({ stored: workspaces.networkPolicy }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
+  for (const { member, host, port } of addresses)
+    try {
+      await egressOf(ctx.hub).vetHost(host, port, networkPolicy(row!.stored, { carriesSecret: false }))
+    } catch (error) {
+      if (!(error instanceof EgressRefused)) throw error
+      if (error.isSelf)
+        throw invalid([
+          {
+            pointer: `#/settings/${member}`,
+            code: error.errorClass,
+            detail: `is refused (${error.errorClass}). ${error.message}`,
+          },
+        ])
+    }
 }
 
 /**

@@ -22,7 +22,7 @@ import {
 } from '../../core/sealed-settings'
 import type { Page } from '../../core/shapes'
 import { channelTarget } from './channel-health'
-import { refuseBadChoices, refuseStrangers, refuseUnreadable } from './channel-rules'
+import { refuseBadChoices, refuseOwnAddress, refuseStrangers, refuseUnreadable } from './channel-rules'
 import { channelView } from './channel-view'
 import { channelKindOf, channelKinds } from './channels'
 import { whyIdle } from './chosen'
@@ -81,6 +81,7 @@ export async function createChannel(ctx: Ctx, input: NotificationChannelInput): 
   const settings = checkedSettings(kind, input.settings)
   refuseUnreadable(ctx, null, choices)
   await refuseStrangers(ctx, input.kind, settings)
+  await refuseOwnAddress(ctx, settings)
   return await unlessTaken(input.name, () =>
     change(ctx, 'notification.channel.create', async tx => {
       await refuseOneTooMany(tx, ctx.workspaceId, {
@@ -129,7 +130,10 @@ export async function updateChannel(ctx: Ctx, id: string, patch: NotificationCha
       if (sameSettings && isAlready(row, columns))
         return { result: channelView(row), target: channelTarget(row), unchanged: true }
       refuseUnreadable(ctx, isElsewhere(kind, kept, settings) || !sameSettings ? null : row, { ...row, ...columns })
-      if (!sameSettings) await refuseStrangers(ctx, row.kind, settings, tx)
+      if (!sameSettings) {
+        await refuseStrangers(ctx, row.kind, settings, tx)
+        await refuseOwnAddress(ctx, settings, tx)
+      }
       const now = ctx.hub.clock.now()
       const [changed] = await tx
         .update(notificationChannels)

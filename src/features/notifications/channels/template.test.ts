@@ -34,6 +34,7 @@ test('placeholders in braces are escaped for where they stand', () => {
   )
   expect(fill('[{{message.acknowledge_link}}]')).toBe('[]')
   expect(fill('{{event_action}}', 'none', { state: 'recovery' })).toBe('resolve')
+  expect(fill('{{status}} $STATUS {{event_action}}', 'none', { state: 'information' })).toBe('information information trigger')
 })
 
 test('the whole message is JSON, within JSON too', () => {

@@ -7,7 +7,8 @@ export type Escaping = 'none' | 'json' | 'percent'
 /** What a place holder stands for; a value of null is an empty text. */
 type Values = Readonly<Record<string, (outgoing: Outgoing) => string | null>>
 
-const statusOf = ({ message }: Outgoing): string => (message.state === 'problem' ? 'down' : 'up')
+const statuses = { problem: 'down', recovery: 'up', information: 'information' } as const
+const statusOf = ({ message }: Outgoing): string => statuses[message.state]
 const nameOf = ({ message }: Outgoing): string => message.resource?.name ?? message.resource?.id ?? message.title
 const actions = { problem: 'trigger', recovery: 'resolve', information: 'trigger' } as const
 
