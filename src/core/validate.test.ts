@@ -22,6 +22,13 @@ test('a value of none of several forms is told which there are', () => {
   expect(details(Nullable(Words(['a', 'b'])), 'c')).toEqual(['# enum must be one of "a", "b", or null.'])
 })
 
+test('names of a map are told the rule of names, and how many there may be', () => {
+  const form = { maxProperties: 1, additionalProperties: false, 'x-rule': 'must be one letter.' }
+  const map = Type.Record(Type.String({ pattern: '^[a-z]$' }), Type.Integer(), form)
+  expect(details(map, { bc: 1 })).toEqual(['#/bc pattern must be one letter.'])
+  expect(details(map, { a: 1, b: 2 })).toEqual(['# too_many must have at most 1 members.'])
+})
+
 test('a day that no calendar has is no time and no date', () => {
   const of = (format: string) => Type.String({ format })
   for (const day of ['2027-02-29', '2026-02-30', '2026-04-31', '2026-13-01', '2026-00-10']) {

@@ -74,7 +74,11 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.ObjectRequiredProperty:
       return { code: 'required', detail: 'is required.' }
     case ValueErrorType.ObjectAdditionalProperties:
+      // Of a map with names of some form: the rule of that form.
+      if (schema.patternProperties && schema['x-rule']) return { code: 'pattern', detail: schema['x-rule'] }
       return { code: 'unknown_member', detail: 'is not a member of this resource.' }
+    case ValueErrorType.ObjectMaxProperties:
+      return { code: 'too_many', detail: `must have at most ${schema.maxProperties} members.` }
     case ValueErrorType.StringMinLength:
       return {
         code: 'too_short',

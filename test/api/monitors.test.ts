@@ -347,6 +347,12 @@ describe('monitors of HTTP', () => {
       422,
       '#/options/auth/password required',
     ])
+    // One front serves many sites: which of them hears the password is said by the header.
+    expect(refusalsOf(await patched({ options: { headers: { host: 'evil.example.net' } } }))).toEqual([
+      422,
+      '#/options/auth/password required',
+    ])
+    expect((await patched({ options: { headers: { 'X-Host': 'a' } } })).status).toBe(200)
     expect((await patched({ target: 'https://other.example.net/', options: { auth: { password: 'another' } } })).status).toBe(200)
     // Of another kind, the members of the kind before are gone.
     expect((await patched({ options: { auth: { type: 'bearer', token: secret } } })).body).toMatchObject({

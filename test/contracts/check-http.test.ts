@@ -337,6 +337,14 @@ describe('the body', () => {
     expect(facts).toMatchObject({ error: null, body: '' })
   })
 
+  test('holds nothing of a password that was sent by Basic, not its first character either', async () => {
+    const one = await served((request, response) => response.end(request.headers.authorization))
+    for (const username of ['u', 'ab', 'abc'])
+      expect((await run(at(one.port), { auth: { type: 'basic', username, password: 'changeme-9f2c41' } })).body).toBe(
+        'Basic [secret]',
+      )
+  })
+
   test('that is cut holds no beginning of a secret', async () => {
     const one = await served((request, response) => response.end(`sent: ${request.headers['x-key']}`))
     const ask = (limit: number) =>

@@ -53,6 +53,7 @@ export class Conversation {
       case undefined:
         return await this.send(await this.connected(ask), ask)
       case 'basic':
+        this.secrets.push(basicOf(auth).slice('Basic '.length))
         return await this.send(await this.connected(ask), ask, { Authorization: basicOf(auth) })
       case 'bearer':
         return await this.send(await this.connected(ask), ask, { Authorization: `Bearer ${auth.token}` })

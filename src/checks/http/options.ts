@@ -4,17 +4,22 @@ import { ipFamily, tlsDestination, tlsMembers, tlsSecrets } from '../tls-options
 
 const bodyMost = 1024 * 1024
 
-const HeaderName = Type.String({
-  pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
-  'x-rule': 'must be a header name of at most 100 characters (RFC 9110 section 5.1).',
-})
+const HeaderName = Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" })
 const HeaderValue = Type.String({
   pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]{0,4096}$',
   'x-rule': 'must be at most 4,096 characters of Latin-1 without control characters.',
 })
 /** Headers by name, as an option. */
 export const headerMap = (description: string, examples: object[]) =>
-  Type.Optional(Type.Record(HeaderName, HeaderValue, { maxProperties: 50, additionalProperties: false, description, examples }))
+  Type.Optional(
+    Type.Record(HeaderName, HeaderValue, {
+      maxProperties: 50,
+      additionalProperties: false,
+      'x-rule': 'must be a header name of at most 100 characters (RFC 9110 section 5.1).',
+      description,
+      examples,
+    }),
+  )
 
 const secret = (description: string) =>
   Type.String({
@@ -205,5 +210,12 @@ export const httpSecrets = [
   '/proxy/password',
 ] as const
 
-/** Members that say where secrets go, or who is believed to be there. */
-export const httpDestination = ['/auth/type', '/auth/token_url', '/proxy/url', ...tlsDestination] as const
+/** Members that say where secrets go, or who is believed to be there. One front serves many sites, which `Host` tells apart. */
+export const httpDestination = [
+  '/auth/type',
+  '/auth/token_url',
+  '/proxy/url',
+  '/headers/Host',
+  '/secret_headers/Host',
+  ...tlsDestination,
+] as const

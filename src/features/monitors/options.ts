@@ -119,8 +119,12 @@ export const destinations = (type: MonitorType, options: Settings): [pointer: st
     pointer
       .split('/')
       .slice(1)
-      .reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), options),
+      .reduce<unknown>((at, part) => (isObject(at) ? at[nameIn(at, part)] : undefined), options),
   ])
+
+/** Names of headers are the same in capitals and small letters, and the last of two counts. */
+const nameIn = (holder: Settings, name: string): string =>
+  Object.keys(holder).findLast(one => one.toLowerCase() === name.toLowerCase()) ?? ''
 
 /** Options that an edit starts from: of another kind of credentials, say, the members of the kind before mean nothing. */
 function baseOf(type: MonitorType, kept: Settings, patch: Settings): Settings {
