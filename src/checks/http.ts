@@ -116,11 +116,13 @@ function redirected({ url, method, body }: Ask, { status, headers }: Answer): As
 const bodyMost = 1024 * 1024
 
 /** The decoded body, cut at the limit. Answers that have none by definition (RFC 9112 section 6.3) are not read: some servers send one. */
-async function bodyOf({ status, headers, body, method }: Answer, limit: number): Promise<Buffer> {
+async function bodyOf(answer: Answer, limit: number): Promise<Buffer> {
+  const { status, headers, body, method } = answer
   if (method === 'HEAD' || status === 204 || status === 304) return Buffer.alloc(0)
   const coding = headers['content-encoding']
-  if (!coding) return (await readUpTo(body, limit)).octets
-  return await decoded(await readUpTo(body, codedMost(limit)), coding, limit)
+  const sent = await readUpTo(body, coding ? codedMost(limit) : limit)
+  if (!sent.cut && answer.isBroken()) throw Object.assign(new Error('closed'), { code: 'ECONNRESET' })
+  return coding ? await decoded(sent, coding, limit) : sent.octets
 }
 
 /** The rest of the query stays as it was written. */

@@ -29,9 +29,17 @@ export async function exchange2(attempt: Attempt, socket: Socket, { method, url,
   )
   const heading = new Promise<Answer>((resolve, reject) => {
     stream.once('response', (head, _flags, raw?: string[]) =>
-      resolve({ method, status: Number(head[':status'] ?? 0), ...headersOf(raw ?? flattened(head)), body: stream }),
+      resolve({
+        method,
+        status: Number(head[':status'] ?? 0),
+        ...headersOf(raw ?? flattened(head)),
+        body: stream,
+        isBroken: () => stream.rstCode !== constants.NGHTTP2_NO_ERROR,
+      }),
     )
     stream.on('error', reject)
+    // One that is reset without an error ends, and no more.
+    stream.once('close', () => reject(new CheckFailed('closed', 'the server broke off the stream without an answer')))
   })
   if (body) stream.end(body)
   try {

@@ -21,6 +21,8 @@ export interface Answer {
   headers: Record<string, string>
   setCookies: string[]
   body: Readable
+  /** Whether a body that ended did so before its end, where its stream says nothing of that. */
+  isBroken(): boolean
 }
 
 /**
@@ -57,7 +59,7 @@ export async function exchange(
     throw answerFailure(error)
   }
   attempt.facts.phases.first_byte = (attempt.facts.phases.first_byte ?? 0) + Math.max(0, (heardAt ?? attempt.around.now()) - sent)
-  return { method, status: response.statusCode ?? 0, ...headersOf(response.rawHeaders), body: response }
+  return { method, status: response.statusCode ?? 0, ...headersOf(response.rawHeaders), body: response, isBroken: () => false }
 }
 
 /** Headers by lower-case name, of the list of names and values in turn. */
@@ -83,6 +85,11 @@ export function answerFailure(error: unknown, begun = false): CheckFailed {
   const code = codeOf(error)
   if (code === 'HPE_HEADER_OVERFLOW') return new CheckFailed('protocol', 'the headers of the answer are larger than is read')
   if (code.startsWith('HPE_')) return new CheckFailed('protocol', 'the answer is not valid HTTP')
+  if (code === 'ERR_HTTP2_STREAM_ERROR' || code === 'ERR_HTTP2_GOAWAY_SESSION')
+    return new CheckFailed(
+      'closed',
+      `the server broke off the stream ${begun ? 'before its answer was complete' : 'without an answer'}`,
+    )
   if (code.startsWith('ERR_HTTP2_')) return new CheckFailed('protocol', 'the answer is not valid HTTP/2')
   if (!begun && (code === 'ECONNRESET' || code === 'EPIPE'))
     return new CheckFailed('closed', 'the server closed the connection without an answer')
