@@ -21,6 +21,12 @@ describe('a secret that a server sends back', () => {
     expect(hidingSecrets([secret])(`you sent ${sent}.`)).toBe('you sent [secret].')
   })
 
+  test('in another charset is blotted out', () => {
+    const hide = hidingSecrets(['pässwörd'])
+    expect(hide(Buffer.from('=pässwörd.', 'latin1').toString())).toBe('=[secret].')
+    expect(hide(Buffer.from('=pässwörd.').toString('latin1'))).toBe('=[secret].')
+  })
+
   test('in Base64 is blotted out wherever it stands', () => {
     for (const user of ['', 'a', 'ab', 'probe'])
       expect(hidingSecrets(['changeme-9f2c41'])(btoa(`${user}:changeme-9f2c41`))).toContain('[secret]')

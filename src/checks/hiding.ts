@@ -52,6 +52,9 @@ function formsOf(secret: string): string[] {
   const inHtml = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return [
     secret,
+    // Read in the wrong charset, either way.
+    Buffer.from(secret, 'latin1').toString(),
+    Buffer.from(secret).toString('latin1'),
     inUrl,
     inUrl.replace(/%../g, one => one.toLowerCase()),
     new URLSearchParams({ x: secret }).toString().slice(2),

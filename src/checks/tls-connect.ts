@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isIP, connect as openSocket, type Socket } from 'node:net'
-import { checkServerIdentity, connect as openTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import {
+  checkServerIdentity,
+  connect as openTls,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
 import type { VettedHost } from '../core/net/egress'
 import type { Attempt } from './attempt'
 import { certificateFacts } from './certificate'
@@ -68,7 +75,7 @@ export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWi
       // Judged below: a certificate that is not trusted is to be read too.
       rejectUnauthorized: false,
       host: wish.name,
-      checkServerIdentity: (_, certificate) => (wish.verify ? checkServerIdentity(wish.name, certificate) : undefined),
+      checkServerIdentity: (_, certificate) => (wish.verify ? identityFailure(wish.name, certificate) : undefined),
       // SNI has no addresses (RFC 6066 section 3).
       ...(!address && { servername: wish.name }),
       ...(wish.alpn && { ALPNProtocols: [...wish.alpn] }),
@@ -100,6 +107,12 @@ export async function connectTls(
   family?: 4 | 6,
 ): Promise<TLSSocket> {
   return await upgradeToTls(attempt, await connectTcp(attempt, host, port, family), wish)
+}
+
+/** A certificate without a name in subjectAltName is for none: browsers do not look at its common name (RFC 9525 section 6.3). */
+function identityFailure(name: string, certificate: PeerCertificate): Error | undefined {
+  if (!certificate.subjectaltname) return Object.assign(new Error('no name'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+  return checkServerIdentity(name, certificate)
 }
 
 const versionNames = { '1.0': 'TLSv1', '1.1': 'TLSv1.1', '1.2': 'TLSv1.2', '1.3': 'TLSv1.3' } as const

@@ -75,6 +75,17 @@ describe('a certificate', () => {
   })
 })
 
+test('a certificate with a common name alone is for no name', async () => {
+  const { chain, root, key } = await certificateChain('a.test', { intermediate: 40, leaf: 90, unnamed: true })
+  const server = createServer({ key, cert: chain }, socket => socket.on('error', () => {}))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  servers.push(server)
+  ports.unnamed = (server.address() as AddressInfo).port
+  const { error } = await run('unnamed', { ca: root })
+  expect(error).toEqual({ kind: 'certificate', message: 'certificate is for no name, not for a.test' })
+  expect((await run('unnamed', { ca: root, verify_tls: false })).error).toBeNull()
+})
+
 test('a chain that is trusted without one of its certificates is not over with that', async () => {
   const { chain, cross, root, key } = await certificateChain('a.test', { intermediate: 40, leaf: 90 })
   const server = createServer({ key, cert: chain + cross }, socket => {

@@ -13,13 +13,16 @@ export interface CertificateChain {
   cross: string
 }
 
-/** Makes a chain with openssl, in which the intermediate may end before the leaf. */
-export async function certificateChain(name: string, days: { intermediate: number; leaf: number }): Promise<CertificateChain> {
+/** Makes a chain with openssl, in which the intermediate may end before the leaf. Unnamed: the leaf has but a common name. */
+export async function certificateChain(
+  name: string,
+  days: { intermediate: number; leaf: number; unnamed?: boolean },
+): Promise<CertificateChain> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-chain-'))
   const at = (file: string) => join(folder, file)
   try {
     writeFileSync(at('ca.ext'), 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n')
-    writeFileSync(at('leaf.ext'), `subjectAltName=DNS:${name}\n`)
+    writeFileSync(at('leaf.ext'), days.unnamed ? 'basicConstraints=CA:FALSE\n' : `subjectAltName=DNS:${name}\n`)
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
     const asked = (who: string, subject: string) =>
       openssl('req', '-new', ...key, '-keyout', at(`${who}.key`), '-subj', subject, '-out', at(`${who}.csr`))
