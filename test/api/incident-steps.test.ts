@@ -84,7 +84,7 @@ describe('an outage', () => {
     const worse = await open(w, id)
     expect(worse.incident).toMatchObject({ id: incident.id, kind: 'monitor.down', severity: 'critical', cause: 'HTTP 503' })
     const eased = await open(w, id, { kind: 'monitor.degraded', severity: 'warning', cause: '2.1 s' })
-    expect(eased.incident).toMatchObject({ kind: 'monitor.degraded', severity: 'critical', title: 'Shop is degraded' })
+    expect(eased.incident).toMatchObject({ kind: 'monitor.degraded', severity: 'warning', title: 'Shop is degraded' })
     expect(await kindsOf(w, incident.id)).toEqual(['opened', 'worsened', 'eased'])
     expect(await w.audited()).toEqual(['incident.open', 'incident.worsen'])
   })
