@@ -9,24 +9,10 @@ import { hourOf, type SeriesStore } from '../../src/core/db/series/store'
 import type { Hub } from '../../src/core/hub'
 import { Recorder, recorderOf } from '../../src/features/monitors/series/recorder'
 import { sealHours } from '../../src/features/monitors/series/seal'
-import type { Taken } from '../../src/features/monitors/series/taken'
+import { taken } from '../support/monitor-series'
 import { world } from '../support/world'
 
-const beat = (monitor: number, at: number, more: Partial<Beat> = {}): Beat => ({
-  monitor,
-  location: 0,
-  at,
-  status: 'up',
-  ms: 12.5,
-  code: 200,
-  error: null,
-  dns: 0,
-  connect: 3.1,
-  tls: null,
-  firstByte: 9,
-  ...more,
-})
-const taken = (monitor: number, at: number, more: Partial<Taken> = {}): Taken => ({ ...beat(monitor, at), error: null, ...more })
+const beat = (monitor: number, at: number, more: Partial<Beat> = {}): Beat => ({ ...taken(monitor, at), error: null, ...more })
 
 /** The same series, opened by another process. */
 const opened = (hub: Hub): SeriesStore =>
