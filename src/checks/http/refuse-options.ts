@@ -2,6 +2,7 @@ import { CheckInputRefused } from '../check'
 import { refuseCertificates } from '../tls-options'
 import type { HttpOptions } from './options'
 import { statusRanges } from './status-ranges'
+import { connectionHeaders } from '../../core/net/connection-headers'
 
 /** What the schema cannot say. @throws CheckInputRefused */
 export function refuseHttpOptions(options: HttpOptions, target: string): void {
@@ -13,7 +14,7 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
   if (body !== undefined && (method === 'HEAD' || method === 'GET')) refuse('body', `must not be given with ${method}.`)
   for (const member of ['headers', 'secret_headers'] as const) {
     for (const name of Object.keys(options[member] ?? {})) {
-      if (connectionHeaders.has(name.toLowerCase()))
+      if (ownHeaders.has(name.toLowerCase()))
         refuse(member, `must not hold ${name}, which belongs to the connection and is set by the check.`)
     }
   }
@@ -36,21 +37,8 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
   refuseCertificates(options)
 }
 
-/** They describe this connection and this body, which only the client knows; forged ones split requests (RFC 9112 section 11.2). */
-const connectionHeaders = new Set([
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-  'accept-encoding',
-  'proxy-authorization',
-  'proxy-connection',
-  'http2-settings',
-])
+/** The client also says itself which encodings it reads. */
+const ownHeaders: ReadonlySet<string> = new Set([...connectionHeaders, 'accept-encoding', 'http2-settings'])
 
 function isJson(text: string): boolean {
   try {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { version } from '../version'
+import { connectionHeaders } from './connection-headers'
 import { type Egress, EgressRefused, type NetworkPolicy, type VettedHost } from './egress'
 import { failureOf, FetchFailed, type FetchErrorClass } from './fetch-failure'
 import { type FetchTimings, stopwatch } from './fetch-timings'
@@ -63,7 +64,7 @@ export async function guardedFetch(
   const takesBody = method !== 'GET' && method !== 'HEAD'
   if (!takesBody && request.body !== undefined) throw new TypeError(`a ${method} request carries no body`)
   const headers = new Headers(request.headers)
-  for (const name of CONNECTION_HEADERS) headers.delete(name)
+  for (const name of ['host', ...connectionHeaders]) headers.delete(name)
   if (!headers.has('User-Agent')) headers.set('User-Agent', `Bailiwick/${version}`)
 
   const watch = stopwatch()
@@ -121,21 +122,6 @@ export async function guardedFetch(
     life.release()
   }
 }
-
-// They describe this connection and this body, which only the client knows; a forged pair of lengths splits requests.
-const CONNECTION_HEADERS = [
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-  'proxy-authorization',
-  'proxy-connection',
-]
 
 /**
  * The body as a stream, because the client asks a stream for its bytes exactly when the connection stands: the one
