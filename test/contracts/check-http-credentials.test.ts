@@ -1,0 +1,173 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createPlain, connect, type Socket } from 'node:net'
+import { http } from '../../src/checks/http'
+import type { HttpOptions } from '../../src/checks/http/options'
+import { around } from '../support/around'
+import { closeTargets, ca, listening, served, run, at } from '../support/http-targets'
+
+afterAll(closeTargets)
+
+describe('OAuth 2.0', () => {
+  const options = (port: number, more: object = {}): HttpOptions => ({
+    auth: {
+      type: 'oauth2',
+      token_url: `http://b.test:${port}/token`,
+      client_id: 'probe:1',
+      client_secret: 'changeme-secret',
+      scope: 'health',
+      ...more,
+    } as HttpOptions['auth'],
+  })
+  const authority = async (answer: (count: number) => object) => {
+    const texts: string[] = []
+    const server = await served((request, response) => {
+      texts.push(request.text)
+      response.end(JSON.stringify(answer(texts.length)))
+    })
+    return { ...server, texts }
+  }
+
+  test('asks for a token once, until it expires', async () => {
+    const target = await served((_, response) => response.end())
+    const tokens = await authority(count => ({ access_token: `changeme-${count}`, expires_in: 60 }))
+    const now = 1_800_000_000_000
+    for (const later of [0, 40_000, 51_000]) await run(at(target.port), options(tokens.port), { now: now + later })
+    expect(target.headers.map(one => one.authorization)).toEqual(['Bearer changeme-1', 'Bearer changeme-1', 'Bearer changeme-2'])
+    expect(tokens.texts[0]).toBe('grant_type=client_credentials&scope=health')
+    expect(tokens.headers[0]!.authorization).toBe(`Basic ${btoa('probe%3A1:changeme-secret')}`)
+  })
+
+  test('asks anew when a kept token is refused, and shows the secret in the form if it is to', async () => {
+    const target = await served((request, response) => {
+      response.statusCode = request.headers.authorization === 'Bearer changeme-1' && target.asked.length > 1 ? 401 : 200
+      response.end()
+    })
+    const tokens = await authority(count => ({ access_token: `changeme-${count}`, expires_in: 3600 }))
+    const given = options(tokens.port, { client_auth: 'body' })
+    expect((await run(at(target.port), given)).error).toBeNull()
+    expect((await run(at(target.port), given)).error).toBeNull()
+    expect(target.headers.map(one => one.authorization)).toEqual(['Bearer changeme-1', 'Bearer changeme-1', 'Bearer changeme-2'])
+    expect(tokens.texts[0]).toBe('grant_type=client_credentials&scope=health&client_id=probe%3A1&client_secret=changeme-secret')
+    expect(tokens.headers[0]!.authorization).toBeUndefined()
+  })
+
+  test('tells that the token could not be had', async () => {
+    const target = await served((_, response) => response.end())
+    const denies = await served((_, response) => {
+      response.statusCode = 401
+      response.end()
+    })
+    expect((await run(at(target.port), options(denies.port))).error).toEqual({
+      kind: 'status',
+      message: 'token of OAuth 2.0: HTTP 401 where 200 is accepted',
+    })
+    const empty = await authority(() => ({}))
+    expect((await run(at(target.port), options(empty.port))).error!.message).toBe(
+      'token of OAuth 2.0: the answer holds no access token',
+    )
+    expect(target.asked).toEqual([])
+  })
+})
+
+test('NTLM answers the challenge on the connection that it came on', async () => {
+  const sockets = new Set<unknown>()
+  const challenge = Buffer.concat([
+    Buffer.from(
+      '4e544c4d535350000200000000000000380000003582898a0123456789abcdef0000000000000000040004003800000000000000',
+      'hex',
+    ),
+    Buffer.alloc(4),
+    Buffer.alloc(4),
+  ])
+  const one = await served((request, response) => {
+    sockets.add(request.socket)
+    const sent = Buffer.from((request.headers.authorization ?? '').replace('NTLM ', ''), 'base64')
+    const kind = sent.length > 8 ? sent.readUInt32LE(8) : 0
+    if (kind === 3) return void response.end(`hello ${request.text}`)
+    response.writeHead(401, { 'www-authenticate': kind === 1 ? `NTLM ${challenge.toString('base64')}` : 'NTLM' })
+    response.end('who are you')
+  })
+  const facts = await run(at(one.port), {
+    method: 'POST',
+    body: 'me',
+    auth: { type: 'ntlm', username: 'User', password: 'changeme', domain: 'Domain' },
+  })
+  expect(facts).toMatchObject({ error: null, status: 200, body: 'hello me' })
+  expect(sockets.size).toBe(1)
+})
+
+describe('a proxy', () => {
+  /** Speaks CONNECT and plain forwarding of HTTP. */
+  async function proxied() {
+    const asked: string[] = []
+    const authorizations: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      authorizations.push(request.headers['proxy-authorization'])
+      response.end('from the proxy')
+    })
+    server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      asked.push(`CONNECT ${request.url}`)
+      authorizations.push(request.headers['proxy-authorization'])
+      if (request.url!.startsWith('denied.test')) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+      const onward = connect(Number(request.url!.split(':')[1]), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        socket.pipe(onward).pipe(socket)
+      })
+      onward.on('error', () => socket.destroy())
+      socket.on('close', () => onward.destroy())
+    })
+    return { port: await listening(server), asked, authorizations }
+  }
+
+  test('of HTTP tunnels TLS and forwards what is plain, and looks the target up itself', async () => {
+    const proxy = await proxied()
+    const secure = await served((_, response) => response.end('within'), true)
+    const options = { proxy: { url: `http://proxy.test:${proxy.port}`, username: 'probe', password: 'changeme-proxy' } }
+    const context = around()
+    const facts = await http.run(`https://a.test:${secure.port}/`, { ca, ...options }, context)
+    expect(facts).toMatchObject({ error: null, body: 'within', tls: { certificate: { subject: 'CN=two-names' } } })
+    expect(context.asked).toEqual(['proxy.test'])
+    expect((await run('http://unknown.test/x', options)).body).toBe('from the proxy')
+    expect(proxy.asked).toEqual([`CONNECT a.test:${secure.port}`, 'GET http://unknown.test/x'])
+    expect(proxy.authorizations).toEqual(Array(2).fill(`Basic ${btoa('probe:changeme-proxy')}`))
+    expect(secure.headers[0]).not.toHaveProperty('proxy-authorization')
+  })
+
+  test('that does not connect is told from a target that does not', async () => {
+    const proxy = await proxied()
+    const denied = await run('https://denied.test/', { proxy: { url: `http://proxy.test:${proxy.port}` } })
+    expect(denied).toMatchObject({
+      connected: false,
+      error: { kind: 'unreachable', message: 'proxy: it did not connect to the target (HTTP 403)' },
+    })
+    const blocked = await run('https://a.test/', { proxy: { url: 'http://169.254.169.254:3128' } })
+    expect(blocked.error!.kind).toBe('blocked_address')
+  })
+
+  test('of SOCKS 5 gets the name of the target', async () => {
+    const one = await served((_, response) => response.end('behind'))
+    const asked: string[] = []
+    const port = await listening(
+      createPlain(socket => {
+        socket.once('data', () => {
+          socket.write(Buffer.from([5, 0]))
+          socket.once('data', (request: Buffer) => {
+            asked.push(request.subarray(5, 5 + request[4]!).toString())
+            const onward = connect(one.port, '127.0.0.1', () => {
+              socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
+              socket.pipe(onward).pipe(socket)
+            })
+            socket.on('close', () => onward.destroy())
+          })
+        })
+      }),
+    )
+    const facts = await run('http://unknown.test/', { proxy: { url: `socks5://proxy.test:${port}` } })
+    expect(facts).toMatchObject({ error: null, body: 'behind' })
+    expect(asked).toEqual(['unknown.test'])
+    const wrong = await run('http://unknown.test/', { proxy: { url: `socks5://proxy.test:${one.port}` } }, { withinMs: 3000 })
+    expect(wrong.error!.message).toStartWith('proxy: ')
+  })
+})

@@ -1,0 +1,165 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { CheckInputRefused } from '../../src/checks/check'
+import { http } from '../../src/checks/http'
+import type { HttpOptions } from '../../src/checks/http/options'
+import { version } from '../../src/core/version'
+import { closeTargets, fixture, ca, shown, served, run, at } from '../support/http-targets'
+
+afterAll(closeTargets)
+
+describe('the request', () => {
+  test('has method, body, its kind, headers and a name of its own', async () => {
+    let text = ''
+    const server = await served((request, response) => {
+      text = request.text
+      response.end('ok')
+    })
+    const facts = await run(at(server.port, '/x?y=1'), {
+      method: 'POST',
+      body: '{"a":1}',
+      body_encoding: 'json',
+      headers: { 'X-One': '1', accept: 'text/plain' },
+      secret_headers: { 'X-Key': 'changeme-key' },
+    })
+    expect(facts).toMatchObject({ error: null, status: 200, body: 'ok', connected: true, address: '127.0.0.1' })
+    expect(facts.request).toBe(`POST http://a.test:${server.port}/x?y=1`)
+    expect(server.asked).toEqual(['POST /x?y=1'])
+    expect(text).toBe('{"a":1}')
+    expect(server.headers[0]).toMatchObject({
+      host: `a.test:${server.port}`,
+      'user-agent': `Bailiwick/${version} (+monitor)`,
+      'content-type': 'application/json',
+      'content-length': '7',
+      'x-one': '1',
+      'x-key': 'changeme-key',
+      accept: 'text/plain',
+      connection: 'close',
+    })
+  })
+
+  test('is a new one for caches when it is to be', async () => {
+    const server = await served((_, response) => response.end())
+    await run(at(server.port, '/?a=b'), { cache_bust: true })
+    await run(at(server.port, '/?a=b'), { cache_bust: true })
+    expect(server.asked[0]).toMatch(/^GET \/\?a=b&bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.asked[0]).not.toBe(server.asked[1])
+  })
+
+  test('leaves the rest of the query as it was written', async () => {
+    const server = await served((_, response) => response.end())
+    await run(at(server.port, '/a?wsdl&b=c%20d'), { cache_bust: true })
+    await run(at(server.port, '/a'), { cache_bust: true })
+    expect(server.asked[0]).toMatch(/^GET \/a\?wsdl&b=c%20d&bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.asked[1]).toMatch(/^GET \/a\?bailiwick_check=[0-9a-f]{16}$/)
+  })
+
+  test('has the Content-Type that was given where it has no body, unless a redirect took the body away', async () => {
+    const server = await served((request, response) => {
+      if (request.url === '/once') response.writeHead(303, { location: '/' })
+      response.end()
+    })
+    const headers = { 'Content-Type': 'application/json' }
+    await run(at(server.port), { headers })
+    await run(at(server.port, '/once'), { headers, method: 'POST', body: '{}' })
+    expect(server.headers.map(one => one['content-type'])).toEqual(['application/json', 'application/json', undefined])
+  })
+
+  test('carries Basic and Bearer credentials', async () => {
+    const server = await served((_, response) => response.end())
+    await run(at(server.port), { auth: { type: 'basic', username: 'probe', password: 'changeme' } })
+    await run(at(server.port), { auth: { type: 'bearer', token: 'changeme-token' } })
+    expect(server.headers.map(one => one.authorization)).toEqual([`Basic ${btoa('probe:changeme')}`, 'Bearer changeme-token'])
+  })
+})
+
+describe('the status', () => {
+  const server = served((request, response) => {
+    response.statusCode = Number(request.url!.slice(1))
+    response.end()
+  })
+  test.each<[number, string[] | undefined, string | null]>([
+    [200, undefined, null],
+    [204, undefined, null],
+    [299, undefined, null],
+    [404, undefined, 'HTTP 404 where 200-299 is accepted'],
+    [503, ['200-299', '401'], 'HTTP 503 where 200-299, 401 are accepted'],
+    [401, ['200-299', '401'], null],
+    [200, ['418'], 'HTTP 200 where 418 is accepted'],
+    [304, ['300-399'], null],
+  ])('%d where %p is accepted', async (status, accepted, message) => {
+    const facts = await run(at((await server).port, `/${status}`), accepted ? { accepted_status: accepted } : {})
+    expect(facts.status).toBe(status)
+    expect(facts.error).toEqual(message === null ? null : { kind: 'status', message })
+  })
+
+  test('turned upside down is well where it would be down', async () => {
+    const { port } = await server
+    expect((await run(at(port, '/503'), { invert: true })).error).toBeNull()
+    expect((await run(at(port, '/200'), { invert: true })).error).toEqual({
+      kind: 'status',
+      message: 'HTTP 200 where a failure is expected',
+    })
+    expect((await run(at(port), { invert: true }, { policy: { allowPrivate: false } })).error!.kind).toBe('blocked_address')
+  })
+})
+
+describe('input', () => {
+  test.each([
+    ['http://example.com', 'http://example.com/'],
+    ['HTTPS://EXAMPLE.com:443/A?b', 'https://example.com/A?b'],
+    ['http://[2001:db8::1]:8080/', 'http://[2001:db8::1]:8080/'],
+  ])('takes the target %s', (text, kept) => {
+    expect(http.target(text)).toBe(kept)
+  })
+
+  test.each([
+    'example.com',
+    'ftp://a.test/',
+    'http://',
+    'http://u:p@a.test/',
+    'http://a.test/#x',
+    'http://a.test/ x',
+    'http://a.test:0/',
+    `http://a.test/${'x'.repeat(2048)}`,
+  ])('refuses the target %s', text => {
+    expect(() => http.target(text)).toThrow(CheckInputRefused)
+  })
+
+  const certificate = shown('client')
+  test.each<[HttpOptions, string]>([
+    [{ method: 'CONNECT' }, '/options/method'],
+    [{ method: 'GET', body: 'x' }, '/options/body'],
+    [{ headers: { 'Content-Length': '1' } }, '/options/headers'],
+    [{ secret_headers: { 'transfer-encoding': 'chunked' } }, '/options/secret_headers'],
+    [{ method: 'POST', body: '{', body_encoding: 'json' }, '/options/body'],
+    [{ method: 'POST', body: 'a=ä', body_encoding: 'form' }, '/options/body'],
+    [{ accepted_status: ['299-200'] }, '/options/accepted_status'],
+    [{ auth: { type: 'basic', username: 'a:b', password: 'changeme' } }, '/options/auth/username'],
+    [{ auth: { type: 'oauth2', token_url: 'ftp://a.test', client_id: 'a', client_secret: 'b' } }, '/options/auth/token_url'],
+    [{ auth: { type: 'ntlm', username: 'a', password: 'b' }, http_version: '2' }, '/options/http_version'],
+    [{ proxy: { url: 'ftp://a.test' } }, '/options/proxy/url'],
+    [{ proxy: { url: 'http://a.test', password: 'changeme' } }, '/options/proxy/username'],
+    [{ ca: 'none' }, '/options/ca'],
+    [{ client_certificate: { cert: 'none', key: certificate.key } }, '/options/client_certificate/cert'],
+    [{ client_certificate: { cert: certificate.cert, key: 'none' } }, '/options/client_certificate/key'],
+    [{ client_certificate: { cert: certificate.cert, key: fixture('ca.key') } }, '/options/client_certificate/key'],
+  ])('refuses the options %j', (options, pointer) => {
+    const refusal = (() => {
+      try {
+        http.refuse!(options, 'https://a.test/')
+        return null
+      } catch (error) {
+        return error as CheckInputRefused
+      }
+    })()
+    expect(refusal).toBeInstanceOf(CheckInputRefused)
+    expect(refusal!.pointer).toBe(pointer)
+    expect(refusal!.message).toMatch(/^(must|is) .*\.$/)
+  })
+
+  test('takes what is right', () => {
+    expect(() =>
+      http.refuse!({ method: 'POST', body: '{}', body_encoding: 'json', ca, client_certificate: certificate }, ''),
+    ).not.toThrow()
+  })
+})
