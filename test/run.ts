@@ -5,17 +5,20 @@ import { closingLine, runs, runTests, testFiles, type Counts } from './support/s
 const onPostgres = process.argv.includes('--postgres')
 const files = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
 
+// Each test has a hub, a database and ports of its own: two processes get in each other’s way no more than two tests do.
+const processes = 2
+
 let counts: Counts
 if (onPostgres) {
   const server = await startPostgres()
   try {
-    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, ['--timeout=20000'])
+    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, ['--timeout=20000'], processes)
   } finally {
     await server.stop()
   }
 } else {
   const typed = await runs([process.execPath, 'check', '--no-script'])
-  counts = await runTests(files, {}, ['--timeout=20000'])
+  counts = await runTests(files, {}, ['--timeout=20000'], processes)
   if (!typed) {
     process.stdout.write('The type check failed; its errors are above the tests.\n')
     counts.failed++

@@ -17,26 +17,52 @@ export function testFiles(folders: string[], without: string[] = []): string[] {
     .sort()
 }
 
-/** Runs test files with bun, its output shown as it comes; the counts are those of its JUnit report. */
-export async function runTests(files: string[], env: Record<string, string> = {}, args: string[] = []): Promise<Counts> {
-  if (files.length === 0) return { passed: 0, failed: 0, skipped: 0 }
+/**
+ * Runs test files with bun; the counts are those of its JUnit report.
+ * @param processes among which the files are divided; what the first says is shown as it comes, the others are heard after it
+ */
+export async function runTests(
+  files: string[],
+  env: Record<string, string> = {},
+  args: string[] = [],
+  processes = 1,
+): Promise<Counts> {
+  const shares = Array.from({ length: processes }, (_, share) => files.filter((_, at) => at % processes === share))
+  const runs = shares.filter(own => own.length > 0).map((own, at) => runShare(own, env, args, at === 0))
+  const counts: Counts[] = []
+  for (const run of runs) {
+    const { told, ...own } = await run
+    process.stdout.write(told)
+    counts.push(own)
+  }
+  return counts.reduce(add, { passed: 0, failed: 0, skipped: 0 })
+}
+
+async function runShare(
+  files: string[],
+  env: Record<string, string>,
+  args: string[],
+  isShown: boolean,
+): Promise<Counts & { told: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-report-'))
   const report = join(folder, 'junit.xml')
+  const log = join(folder, 'log')
   try {
     const run = Bun.spawn(
       [process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...args, ...files.map(file => `./${file}`)],
       {
         env: { ...process.env, ...env },
         stdin: 'ignore',
-        stdout: 'inherit',
-        stderr: 'inherit',
+        stdout: isShown ? 'inherit' : Bun.file(log),
+        stderr: isShown ? 'inherit' : Bun.file(`${log}-errors`),
       },
     )
     const exitCode = await run.exited
     const counts = readCounts(report)
     // A file that cannot be loaded, or a crash, is in the exit code alone.
     if (exitCode !== 0 && counts.failed === 0) counts.failed = 1
-    return counts
+    const told = isShown ? '' : readFileSync(log, 'utf8') + readFileSync(`${log}-errors`, 'utf8')
+    return { ...counts, told }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
