@@ -50,7 +50,8 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',
-    max_connections: '1000',
+    // Worlds that a file of tests shares stay open, with their connections, until the run has ended.
+    max_connections: '3000',
     shared_buffers: '64MB',
     autovacuum: 'off',
     wal_level: 'minimal',
