@@ -73,8 +73,10 @@ test('each limit of plans in days is told of on the page of retention', () => {
   expect(days.filter(name => !text('retention').includes(`\`${name}\``))).toEqual([])
 })
 
-test('each package has its line, and no other', () => {
-  const named = [...text('dependencies').matchAll(/^\| `([^`]+)` \|/gm)].map(match => match[1]!)
+test('each package is in the first column of a line, and no other', () => {
+  const named = [...text('dependencies').matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(line =>
+    [...line[1]!.matchAll(/`([^`]+)`/g)].map(name => name[1]!),
+  )
   expect(named.sort()).toEqual([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())
 })
 
