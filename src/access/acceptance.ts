@@ -15,7 +15,8 @@ import { holdMembers } from './ranks'
 import { failedCredentials } from './rate-limits'
 import { suspended } from './suspension'
 import { withCookie } from './session-cookie'
-import { beginSession, provenUser, signedInUser, switchWorkspace, type BegunSession } from './sessions'
+import type { SessionView } from './session-shapes'
+import { beginSession, provenUser, signedInUser, switchWorkspace } from './sessions'
 import { invitations, memberships, users, workspaces } from './tables'
 import { findUser, membershipOf, type User } from './users'
 
@@ -41,7 +42,7 @@ export async function previewInvitation(ctx: Ctx, code: string): Promise<Invitat
  * made if there is none and the invitation makes logins. They are signed in to the workspace.
  * @throws Problem 404 for a code that does not work, whatever the reason; 401 `invalid_login`; 409; 422; 429
  */
-export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Request): Promise<BegunSession['view']> {
+export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Request): Promise<SessionView> {
   if (ctx.sessionId === null) refuseIncomplete(input)
   const { row, workspace } = await openedBy(ctx, input.code)
   if (workspace.suspendedAt !== null) throw suspended(workspace)
@@ -105,6 +106,7 @@ async function newUser(ctx: Ctx, row: InvitationRow, input: Required<Acceptance>
     passwordHash: await hashPassword(input.password),
     isOperator: false,
     disabledAt: null,
+    preferences: null,
     version: 1,
     createdAt: now,
     updatedAt: now,

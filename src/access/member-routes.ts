@@ -23,7 +23,7 @@ import { Member, MemberList, MemberPatch } from './member-shapes'
 import { getMember, listMembers, memberListing, removeMember, updateMember } from './members'
 import { area, route } from './route'
 import { setCookie } from './session-cookie'
-import { Session } from './shapes'
+import { Session } from './session-shapes'
 
 export const memberRoutes = area('members', 'Members', [
   route({

@@ -1,23 +1,8 @@
 import { area, route } from './route'
-import { sessionCookieHeader } from './cookies'
-import {
-  Session,
-  SessionPatch,
-  Setup,
-  SetupState,
-  SignIn,
-  Token,
-  TokenInput,
-  TokenList,
-  TokenPatch,
-  TokenReport,
-  TokenRotation,
-  NewToken,
-  PasswordChange,
-  User,
-} from './shapes'
-import { changePassword } from './own-password'
-import { beginSession, currentSession, signedInUser, signIn, signOut, switchWorkspace, userView } from './sessions'
+import { Session } from './session-shapes'
+import { Setup, SetupState } from './setup-shapes'
+import { Token, TokenInput, TokenList, TokenPatch, TokenReport, TokenRotation, NewToken } from './shapes'
+import { beginSession } from './sessions'
 import { setCookie, withCookie } from './session-cookie'
 import { SignUp, SignUpReceipt, SignUpState } from './sign-up-shapes'
 import { signUp, signUpState } from './sign-ups'
@@ -27,7 +12,6 @@ import { reportToken } from './token-reports'
 import { rotateToken } from './token-rotation'
 import { completeSetup, hasUsers } from './users'
 import { listQuery } from '../core/list'
-import { notFound } from '../core/problem'
 
 export const tokenRoutes = area('tokens', 'Tokens', [
   route({
@@ -138,92 +122,6 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     of: 'Token',
     operations: { revoke: 'revokeToken' },
   },
-])
-
-export const sessionRoutes = area('sessions', 'Sessions', [
-  route({
-    method: 'POST',
-    path: '/v1/sessions',
-    guard: 'anyone',
-    action: 'account.session.create',
-    operationId: 'signIn',
-    summary: 'Sign in',
-    description: 'Begins a dashboard session by e-mail and password; the answer sets its cookie.',
-    body: SignIn,
-    status: 201,
-    answer: Session,
-    nowhere: true,
-    problems: ['invalid_login', 'origin_not_allowed'],
-    run: async (ctx, { body, request }) => withCookie(await signIn(ctx, body, request)),
-    ...setCookie,
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/sessions',
-    guard: 'signed_in',
-    whileSuspended: true,
-    action: 'account.session.delete',
-    operationId: 'signOut',
-    summary: 'Sign out',
-    description: 'Ends the session of the request.',
-    status: 204,
-    async run(ctx) {
-      if (!ctx.sessionId) throw notFound('session')
-      await signOut(ctx, ctx.sessionId)
-    },
-    headers: hub => ({ 'Set-Cookie': sessionCookieHeader(hub, '', 0) }),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/sessions/current',
-    guard: 'signed_in',
-    whileSuspended: true,
-    operationId: 'getSession',
-    summary: 'Read the session',
-    description:
-      'The session of the request, with the user, the workspaces they belong to, and the one that is meant when none is named.',
-    answer: Session,
-    run: ctx => currentSession(ctx),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/sessions/current',
-    guard: 'signed_in',
-    whileSuspended: true,
-    action: 'account.session.switch',
-    operationId: 'switchWorkspace',
-    summary: 'Switch to another workspace',
-    description: 'Makes a workspace of the user the one that requests without Bailiwick-Workspace mean.',
-    body: SessionPatch,
-    answer: Session,
-    run: (ctx, { body }) => switchWorkspace(ctx, body.workspace_id),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/users/me',
-    guard: 'signed_in',
-    whileSuspended: true,
-    operationId: 'getOwnUser',
-    summary: 'Read oneself',
-    description: 'The user behind the session.',
-    answer: User,
-    run: async ctx => userView(ctx.hub, await signedInUser(ctx)),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/users/me/password',
-    guard: 'signed_in',
-    action: 'account.user.set_password',
-    operationId: 'changeOwnPassword',
-    summary: 'Change one’s password',
-    description:
-      'Gives the user behind the session another password. Their other sessions end; API tokens go on working. A wrong current ' +
-      'password counts like a wrong login.',
-    body: PasswordChange,
-    status: 204,
-    problems: ['rate_limited'],
-    run: (ctx, { body }) => changePassword(ctx, body),
-  }),
 ])
 
 export const setupRoutes = area('setup', 'Setup', [

@@ -1,12 +1,13 @@
 import type { Hub } from '../core/hub'
 import { sessionCookieHeader } from './cookies'
+import type { SessionView } from './session-shapes'
 import { sessionSeconds, type BegunSession } from './sessions'
 
 // The cookie travels beside the body: it is a header of the answer and no member of it.
 const cookies = new WeakMap<object, string>()
 
 /** The session as it is answered, with its cookie remembered for `setCookie`. */
-export const withCookie = ({ cookie, view }: BegunSession): BegunSession['view'] => {
+export const withCookie = ({ cookie, view }: BegunSession): SessionView => {
   cookies.set(view, cookie)
   return view
 }

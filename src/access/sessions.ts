@@ -1,49 +1,41 @@
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
 import { record, type AuditDraft } from '../core/change'
 import { instant } from '../core/clock'
 import { encodeBase64url, sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import type { AuditActor } from '../core/db/tables'
-import type { Tx } from '../core/db/transaction'
+import type { Reader, Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { notFound, Problem } from '../core/problem'
 import { readSessionCookie } from './cookies'
 import { unlessGuessing } from './limiter'
 import { verifyPassword } from './passwords'
+import { accessOfRole } from './ranks'
 import { failedCredentials, failedLogins } from './rate-limits'
+import type { SessionView, SignIn } from './session-shapes'
 import { memberships, sessions, users, workspaces } from './tables'
+import { firstPreferences, type UserView } from './user-shapes'
 import { findUser, type User } from './users'
 import { operatorWorkspace } from './workspaces'
 
 /** A session ends after this long without a request; each request starts the time anew. */
 export const sessionSeconds = 30 * 24 * 3600
 
+// Browsers that are thrown away leave theirs behind: the one that was not used for longest makes way.
+const mostSessions = 100
+
 /** A session that was just begun, with the value its cookie gets. */
 export interface BegunSession {
   cookie: string
-  view: { id: string; user: UserView; workspace_id: string; expires_at: string }
-}
-export interface Login {
-  email: string
-  password: string
-}
-export interface UserView {
-  id: string
-  email: string
-  name: string
-  operator: boolean
-  workspaces: { id: string; name: string; role: string }[]
-  version: number
-  created_at: string
-  updated_at: string
+  view: SessionView
 }
 
 /**
  * Signs in by e-mail and password.
  * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address or for one login, the right one too
  */
-export async function signIn(ctx: Ctx, input: Login, request: Request): Promise<BegunSession> {
+export async function signIn(ctx: Ctx, input: SignIn, request: Request): Promise<BegunSession> {
   return await beginSession(ctx, await provenUser(ctx, input), request)
 }
 
@@ -51,7 +43,7 @@ export async function signIn(ctx: Ctx, input: Login, request: Request): Promise<
  * The user whose e-mail and password these are. It takes as long, and is counted and written down alike, where there is none.
  * @throws Problem 401 `invalid_login`; 429
  */
-export async function provenUser(ctx: Ctx, input: Login): Promise<User> {
+export async function provenUser(ctx: Ctx, input: SignIn): Promise<User> {
   const { hub } = ctx
   const most = hub.config.failedCredentialsPerMinute
   const buckets = [failedCredentials(ctx.context.ip ?? '', most), failedLogins(input.email, most)]
@@ -96,35 +88,28 @@ export async function beginSession(ctx: Ctx, user: User, request: Request, works
   await record(hub, async tx => {
     if (before !== null) await tx.delete(sessions).where(eq(sessions.tokenHash, sha256Hex(before)))
     await tx.insert(sessions).values(row)
+    await endOldest(tx, user.id)
     await noteSeen(tx, user.id, home.id, now)
     return { result: undefined, audits: [signInEntry(ctx, user, home.id, 'success')] }
   })
-  return {
-    cookie,
-    view: { id: row.id, user: await userView(hub, user), workspace_id: home.id, expires_at: instant(row.expiresAt) },
-  }
+  return { cookie, view: await sessionView(hub, row, user, home.id) }
 }
 
 /** The session of the request. @throws Problem 404 for a token */
-export async function currentSession(ctx: Ctx): Promise<BegunSession['view']> {
+export async function currentSession(ctx: Ctx): Promise<SessionView> {
   const [row] = await ctx.hub.read
     .select()
     .from(sessions)
     .where(eq(sessions.id, ctx.sessionId ?? ''))
   if (!row) throw notFound('session')
-  return {
-    id: row.id,
-    user: await userView(ctx.hub, await signedInUser(ctx)),
-    workspace_id: row.workspaceId,
-    expires_at: instant(row.expiresAt),
-  }
+  return await sessionView(ctx.hub, row, await signedInUser(ctx), ctx.workspaceId)
 }
 
 /**
  * Makes a workspace the one that requests of the session mean when they name none.
  * @throws Problem 404 for a token, and where the user is no member
  */
-export async function switchWorkspace(ctx: Ctx, workspaceId: string): Promise<BegunSession['view']> {
+export async function switchWorkspace(ctx: Ctx, workspaceId: string): Promise<SessionView> {
   if (ctx.sessionId === null) throw notFound('session')
   await record(ctx.hub, async tx => {
     const [own] = await tx
@@ -148,7 +133,7 @@ export async function switchWorkspace(ctx: Ctx, workspaceId: string): Promise<Be
       ],
     }
   })
-  return await currentSession(ctx)
+  return await currentSession({ ...ctx, workspaceId })
 }
 
 /** Ends the session of the request. */
@@ -198,9 +183,58 @@ export async function pruneSessions(hub: Hub): Promise<void> {
   })
 }
 
+async function endOldest(tx: Tx, userId: string): Promise<void> {
+  const old = await tx
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.seenAt), desc(sessions.id))
+    .limit(mostSessions)
+    .offset(mostSessions)
+  if (old.length === 0) return
+  await tx.delete(sessions).where(
+    inArray(
+      sessions.id,
+      old.map(one => one.id),
+    ),
+  )
+}
+
+/** @param workspaceId the one that the request means */
+async function sessionView(
+  hub: Hub,
+  row: Pick<typeof sessions.$inferSelect, 'id' | 'workspaceId' | 'expiresAt'>,
+  user: User,
+  workspaceId: string,
+): Promise<SessionView> {
+  const [here] = await hub.read
+    .select({ workspace: workspaces, role: memberships.role })
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(and(eq(memberships.userId, user.id), eq(memberships.workspaceId, workspaceId)))
+  if (!here) throw notFound('workspace')
+  const { workspace, role } = here
+  return {
+    id: row.id,
+    user: await userView(hub, user),
+    workspace_id: row.workspaceId,
+    workspace: {
+      id: workspace.id,
+      name: workspace.name,
+      role,
+      permissions: [...accessOfRole[role]],
+      operator: workspace.isOperator,
+      plan: workspace.planId,
+      suspended_at: instant(workspace.suspendedAt),
+      suspension_reason: workspace.suspensionReason,
+    },
+    expires_at: instant(row.expiresAt),
+  }
+}
+
 /** A user as the API shows them, with the workspaces they belong to. */
-export async function userView(hub: Hub, user: User): Promise<UserView> {
-  const of = await hub.read
+export async function userView(hub: Hub, user: User, read: Reader = hub.read): Promise<UserView> {
+  const of = await read
     .select({ id: workspaces.id, name: workspaces.name, role: memberships.role })
     .from(memberships)
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
@@ -211,6 +245,7 @@ export async function userView(hub: Hub, user: User): Promise<UserView> {
     email: user.email,
     name: user.name,
     operator: user.isOperator,
+    preferences: { ...firstPreferences, ...user.preferences },
     workspaces: of,
     version: user.version,
     created_at: instant(user.createdAt),

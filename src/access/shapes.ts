@@ -1,8 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { permissions } from '../core/permissions'
-import { editable, Expanded, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
-import { roles, tokenModes } from './tables'
+import { editable, Expanded, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
+import { tokenModes } from './tables'
 
 const exampleToken = {
   id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -153,94 +153,3 @@ export type TokenRotation = Static<typeof TokenRotation>
 export type TokenView = Static<typeof Token>
 export type TokenInput = Static<typeof TokenInput>
 export type TokenPatch = Static<typeof TokenPatch>
-
-const exampleUser = {
-  id: 'usr_01jd8f3q7eeb9bv0w0r8c7hq2m',
-  email: 'ada@example.com',
-  name: 'Ada',
-  operator: true,
-  workspaces: [{ id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'default', role: 'owner' }],
-  version: 1,
-  created_at: '2026-11-21T10:00:00.000Z',
-  updated_at: '2026-11-21T10:00:00.000Z',
-}
-export const User = Shape(
-  {
-    id: Type.String({ description: 'Identifier.' }),
-    email: Type.String({ description: 'Login.' }),
-    name: Type.String({ description: 'Name.' }),
-    operator: Type.Boolean({ description: 'Whether they run this installation.' }),
-    workspaces: Type.Array(Shape({ id: Type.String(), name: Type.String(), role: Words(roles) }), {
-      description: 'Workspaces they belong to, with their role.',
-    }),
-    ...editable,
-  },
-  { $id: 'User', description: 'A person.', examples: [exampleUser] },
-)
-
-export const Session = Shape(
-  {
-    id: Type.String({ description: 'Identifier.' }),
-    user: User,
-    workspace_id: Type.String({ description: 'The workspace that requests without Bailiwick-Workspace mean.' }),
-    expires_at: Instant({ description: 'When it ends without a further request.' }),
-  },
-  {
-    $id: 'Session',
-    description: 'A sign-in; the cookie of the answer carries it.',
-    examples: [
-      {
-        id: 'ses_01jd8f3q7eeb9bv0w0r8c7hq2m',
-        user: exampleUser,
-        workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
-        expires_at: '2026-12-21T10:00:00.000Z',
-      },
-    ],
-  },
-)
-export const SessionPatch = Shape(
-  { workspace_id: Type.String({ maxLength: 50, description: 'A workspace that the user belongs to.' }) },
-  {
-    $id: 'SessionPatch',
-    description: 'Where a session goes on.',
-    examples: [{ workspace_id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m' }],
-  },
-)
-export const SignIn = Shape(
-  {
-    email: Type.String({ format: 'email', description: 'Login.' }),
-    password: Type.String({ minLength: 1, maxLength: 1000, description: 'Password.' }),
-  },
-  { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] },
-)
-
-export const PasswordChange = Shape(
-  {
-    current: Type.String({ minLength: 1, maxLength: 1000, description: 'The password as it is.' }),
-    new: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters, and not the e-mail.' }),
-  },
-  {
-    $id: 'PasswordChange',
-    description: 'Another password.',
-    examples: [{ current: 'correct horse battery', new: 'staple of another kind' }],
-  },
-)
-export type PasswordChange = Static<typeof PasswordChange>
-
-export const SetupState = Shape(
-  { open: Type.Boolean({ description: 'Whether the first user is still to be made.' }) },
-  { $id: 'SetupState', description: 'Whether setup is open.', examples: [{ open: true }] },
-)
-export const Setup = Shape(
-  {
-    token: Type.String({ maxLength: 200, description: 'From the setup link the hub prints at start.' }),
-    email: Type.String({ format: 'email', description: 'Login of the owner.' }),
-    password: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters.' }),
-    name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),
-  },
-  {
-    $id: 'Setup',
-    description: 'The first user.',
-    examples: [{ token: 'mO1xqmA8…', email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }],
-  },
-)

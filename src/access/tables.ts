@@ -57,6 +57,17 @@ export const workspaces = table(
   t => [uniqueIndex('workspaces_name').on(t.name)],
 )
 
+/** How a person wants the dashboard. */
+export interface Preferences {
+  theme: 'system' | 'light' | 'dark'
+  timezone: string | null
+  hour_cycle: 'auto' | '12' | '24'
+  density: 'comfortable' | 'compact'
+  sidebar_collapsed: boolean
+  shortcuts: boolean
+  dismissed: string[]
+}
+
 export const users = table(
   'users',
   {
@@ -67,6 +78,8 @@ export const users = table(
     passwordHash: text('password_hash').notNull(),
     isOperator: flag('is_operator').notNull(),
     disabledAt: time('disabled_at'),
+    // What they chose of the dashboard; null for nothing.
+    preferences: json<Partial<Preferences>>('preferences'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

@@ -1,7 +1,8 @@
 import { asc } from 'drizzle-orm'
 import type { Hub } from '../core/hub'
-import { userView, type UserView } from './sessions'
+import { userView } from './sessions'
 import { users } from './tables'
+import type { UserView } from './user-shapes'
 
 /** Every person of the installation, by e-mail. */
 export async function listUsers(hub: Hub): Promise<(UserView & { disabled: boolean })[]> {

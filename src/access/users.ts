@@ -105,6 +105,7 @@ export async function addUser(
     passwordHash,
     isOperator: input.isOperator,
     disabledAt: null,
+    preferences: null,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -191,12 +192,13 @@ export async function findUser(read: Reader, email: string): Promise<User | null
 }
 
 /** One entry in the log of each workspace the user belongs to. */
-export async function auditOfUser(tx: Tx, user: User, action: AuditAction, by: By) {
+export async function auditOfUser(tx: Tx, user: User, action: AuditAction, { actor, context }: By) {
   const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
   return of.map(workspace => ({
     workspaceId: workspace.id,
     action,
-    ...by,
+    actor,
+    context,
     targets: [{ type: 'user', id: user.id, name: user.name }],
   }))
 }

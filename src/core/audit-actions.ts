@@ -11,6 +11,7 @@ import { monitorVerdictActions } from './audit-actions/monitor-verdicts'
 import { noticeActions } from './audit-actions/notices'
 import { notificationActions } from './audit-actions/notifications'
 import { peopleActions } from './audit-actions/people'
+import { signInActions } from './audit-actions/sign-in'
 import { webhookActions } from './audit-actions/webhooks'
 
 export type { AuditActionEntry } from './audit-actions/entry'
@@ -28,6 +29,7 @@ const entries = [
   ...noticeActions,
   ...notificationActions,
   ...peopleActions,
+  ...signInActions,
   ...webhookActions,
 ] as const
 

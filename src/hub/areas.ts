@@ -1,5 +1,7 @@
 import type { AnyElysia } from 'elysia'
-import { sessionRoutes, setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
+import { setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
+import { sessionRoutes } from '../access/session-routes'
+import { userRoutes } from '../access/user-routes'
 import { invitationRoutes, memberRoutes } from '../access/member-routes'
 import { deprecationRoutes } from '../access/deprecation-routes'
 import type { Route } from '../access/route'
@@ -30,6 +32,7 @@ import { webhookRoutes } from '../features/webhooks/routes'
 export const apiAreas: readonly AnyElysia[] = [
   setupRoutes,
   sessionRoutes,
+  userRoutes,
   signUpRoutes,
   tokenRoutes,
   memberRoutes,

@@ -3,21 +3,24 @@ import type { Route } from '../../src/access/route'
 import { addUser } from '../../src/access/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
+import { person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
 
 // Walks every operation the router serves, so that one that is added is held to the same rules without a word here.
 
 // Strangers ask some hundred times below, in a minute that does not pass.
-const { hub, app, acme, rival, readOnly, stranger, scoped, audited, pass } = await world({
+const here = await world({
   BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
   BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
 })
+const { hub, app, acme, rival, readOnly, stranger, scoped, audited, pass } = here
 
 /** Open to anyone, with the reason. This list may only shrink. */
 const open: Record<string, string> = {
   'GET /v1/setup': 'asked before anyone can sign in; tells one boolean',
   'POST /v1/setup': 'makes the first user, with the token of the setup link',
   'POST /v1/sessions': 'signing in',
+  'GET /v1/sessions/methods': 'asked by the page of sign-in; tells of the installation, and of nobody',
   'POST /v1/invitations/preview': 'whoever was invited has no login yet; the code is the credential',
   'POST /v1/invitations/accept': 'whoever was invited has no login yet; the code is the credential',
   'GET /v1/sign-up': 'asked before anyone can sign in; tells the mode alone',
@@ -170,7 +173,8 @@ describe('another workspace', () => {
   })
 
   test('and what it reached for is still there', async () => {
-    for (const [collection, id] of made) expect((await acme.call('GET', `${collection}/${id}`)).status).toBe(200)
+    for (const [collection, id] of made)
+      if (!(collection in personal)) expect((await acme.call('GET', `${collection}/${id}`)).status).toBe(200)
     expect(made.size).toBeGreaterThan(0)
   })
 })
@@ -186,6 +190,24 @@ const ofNobody = [
   'GET /v1/event-kinds/:kind',
   'GET /v1/audit-events/catalog',
 ]
+
+/** What belongs to a person, whom no token stands for: another person, and every token, finds nothing there. */
+const personal: Record<string, (call: Call) => Promise<string>> = {
+  '/v1/sessions': async call => (await call('GET', '/v1/sessions/current')).body.id,
+}
+const isPersonal = (spec: Route) => Object.keys(personal).some(path => spec.path.startsWith(`${path}/:id`))
+
+describe('another person', () => {
+  test.each(byName(guarded.filter(isPersonal)))('finds nothing at %s', async (_, spec) => {
+    const own = await personOf('own@example.com')
+    const other = await personOf('other@example.com')
+    const collection = spec.path.slice(0, spec.path.indexOf('/:id'))
+    const id = await ownId(collection)
+    const refused = await other(spec.method, pathOf(spec, id), ...asked(spec))
+    expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
+    expect((await own('GET', `${collection}/${id}`)).status).toBe(200)
+  })
+})
 
 describe('a token narrowed to a resource', async () => {
   const made = await acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [`hb_${nobody}`] })
@@ -280,8 +302,13 @@ const made = new Map<string, string>()
 async function ownId(collection: string): Promise<string> {
   const known = made.get(collection)
   if (known) return known
-  const maker = specs.find(spec => spec.method === 'POST' && spec.path === collection)
-  const found = maker ? (await acme.call('POST', collection, exampleOf(maker))).body : await firstOf(collection)
+  const mine = personal[collection]
+  const maker = mine ? undefined : specs.find(spec => spec.method === 'POST' && spec.path === collection)
+  const found = mine
+    ? { id: await mine(await personOf('own@example.com')) }
+    : maker
+      ? (await acme.call('POST', collection, exampleOf(maker))).body
+      : await firstOf(collection)
   expect(found?.id).toBeString()
   made.set(collection, found.id)
   return found.id
@@ -328,6 +355,13 @@ async function firstOf(collection: string) {
     })
   if (collection === '/v1/members') await addPerson()
   return (await acme.call('GET', collection)).body.data[0]
+}
+
+const people = new Map<string, Call>()
+async function personOf(email: string): Promise<Call> {
+  const known = people.get(email) ?? (await person(here, acme.workspaceId, 'viewer', email)).call
+  people.set(email, known)
+  return known
 }
 
 /** A person joins acme by the command line, by an invitation or by setup; none of these is a POST to the collection. */

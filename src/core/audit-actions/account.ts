@@ -65,8 +65,8 @@ export const accountActions = [
   auditAction({
     action: 'account.session.delete',
     number: 'AC008',
-    description: 'Somebody signed out.',
-    targets: ['user'],
+    description: 'Somebody signed out, or ended a session of theirs.',
+    targets: ['session'],
   }),
   auditAction({
     action: 'account.setup.complete',

@@ -52,7 +52,7 @@ export const peopleActions = [
     action: 'account.session.switch',
     number: 'PE007',
     description: 'Somebody went over to another of their workspaces.',
-    targets: ['user'],
+    targets: ['workspace'],
   }),
   auditAction({
     action: 'account.sign_up.create',
