@@ -1,5 +1,5 @@
 import { startPostgres } from './support/postgres'
-import { closingLine, runs, runTests, testFiles, type Counts } from './support/suite'
+import { closingLine, runs, runTests, say, testFiles, type Counts } from './support/suite'
 
 // The suite that needs neither root nor a network: `bun run test`, or with --postgres on a throw-away PostgreSQL server.
 const onPostgres = process.argv.includes('--postgres')
@@ -20,9 +20,9 @@ if (onPostgres) {
   const typed = await runs([process.execPath, 'check', '--no-script'])
   counts = await runTests(files, {}, ['--timeout=20000'], processes)
   if (!typed) {
-    process.stdout.write('The type check failed; its errors are above the tests.\n')
+    await say('The type check failed; its errors are above the tests.\n')
     counts.failed++
   }
 }
-process.stdout.write(`${closingLine(counts)}\n`)
+await say(`${closingLine(counts)}\n`)
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)

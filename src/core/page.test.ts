@@ -36,7 +36,9 @@ test('a cursor with any one character changed, added or removed is refused', () 
   }
 })
 
-test.each(['', 'x', '%', 'null', '/v1/domains', 'A'.repeat(22), 'A'.repeat(100_000)])('%p is refused', refused)
+test.each(['', 'x', '%', 'null', '/v1/domains', 'A'.repeat(22)])('%p is refused', refused)
+
+test('a cursor of a hundred thousand characters is refused', () => refused('A'.repeat(100_000)))
 
 test('a cursor made for other filters, another order or with another key is refused', () => {
   const cursor = sealCursor(key, { values: ['a'], filterHash: byName })

@@ -1,21 +1,21 @@
 import { startPostgres } from '../support/postgres'
-import { add, closingLine, runs, runTests, testFiles, type Counts } from '../support/suite'
+import { add, closingLine, runs, runTests, say, testFiles, type Counts } from '../support/suite'
 import { installCounterparts } from './install'
 
 // The compiled program against real counterparts, on both engines: `bun run test:real`.
 const missing = await installCounterparts()
-if (missing.length > 0) process.stdout.write(`Not installed, which counts as failed: ${missing.join(', ')}\n`)
+if (missing.length > 0) await say(`Not installed, which counts as failed: ${missing.join(', ')}\n`)
 if (!(await runs([process.execPath, 'src/bin/build.ts']))) {
-  process.stdout.write(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`)
+  await say(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`)
   process.exit(1)
 }
 
 const files = testFiles(['test/real', 'test/e2e'])
 const patience = ['--timeout=60000']
-process.stdout.write('\n== on SQLite\n')
+await say('\n== on SQLite\n')
 let counts: Counts = await runTests(files, {}, patience)
 if (!missing.includes('postgresql')) {
-  process.stdout.write('\n== on PostgreSQL\n')
+  await say('\n== on PostgreSQL\n')
   const server = await startPostgres()
   try {
     counts = add(counts, await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, patience))
@@ -25,5 +25,5 @@ if (!missing.includes('postgresql')) {
 }
 // What it was to be tested against is missing: that is no reason to skip it.
 counts.failed += missing.length
-process.stdout.write(`${closingLine(counts)}\n`)
+await say(`${closingLine(counts)}\n`)
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)

@@ -32,7 +32,7 @@ export async function runTests(
   const counts: Counts[] = []
   for (const run of runs) {
     const { told, ...own } = await run
-    process.stdout.write(told)
+    await say(told)
     counts.push(own)
   }
   return counts.reduce(add, { passed: 0, failed: 0, skipped: 0 })
@@ -67,6 +67,9 @@ async function runShare(
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** Writes to the output and waits until it is taken: what is still on its way into a pipe is lost when the process exits. */
+export const say = (text: string): Promise<void> => new Promise(taken => process.stdout.write(text, () => taken()))
 
 /** The closing line of a run. */
 export const closingLine = ({ passed, failed, skipped }: Counts): string =>
