@@ -1,5 +1,6 @@
 import { record } from '../core/change'
 import type { Hub } from '../core/hub'
+import { isId } from '../core/ids'
 import { Problem, tryAgain } from '../core/problem'
 import { callerOfSession, callerOfToken, mayComeFrom, type Caller } from './callers'
 import { contextOf } from './context'
@@ -27,7 +28,7 @@ export async function authenticate(
   headers: Record<string, string>,
 ): Promise<Caller | null> {
   await refuseTokenInAddress(hub, spec, request, from)
-  if (spec.session === 'welcome') return await visitor(hub, request, headers)
+  if (spec.session === 'welcome') return await visitor(hub, spec, request, headers)
   if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
   try {
     if (request.headers.has('authorization')) {
@@ -40,7 +41,7 @@ export async function authenticate(
       return caller
     }
     const cookie = readSessionCookie(hub, request.headers.get('cookie'))
-    if (cookie !== null) return await signedIn(hub, request, cookie, headers)
+    if (cookie !== null) return await signedIn(hub, spec, request, cookie, headers)
   } catch (error) {
     if (error instanceof Problem && error.status === 401) {
       // Counted after the check, so that someone who guesses cannot shut out a valid token behind the same address.
@@ -72,11 +73,11 @@ const bearerOf = (request: Request): string | undefined =>
   /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
 /** The user of the session cookie where it stands; a session that has ended is none. */
-async function visitor(hub: Hub, request: Request, headers: Record<string, string>): Promise<Caller | null> {
+async function visitor(hub: Hub, spec: Route, request: Request, headers: Record<string, string>): Promise<Caller | null> {
   const cookie = readSessionCookie(hub, request.headers.get('cookie'))
   if (cookie === null) return null
   try {
-    return await signedIn(hub, request, cookie, headers)
+    return await signedIn(hub, spec, request, cookie, headers)
   } catch (error) {
     if (error instanceof Problem && error.code === 'session_ended') return null
     throw error
@@ -87,13 +88,25 @@ async function visitor(hub: Hub, request: Request, headers: Record<string, strin
 export const limitReached = (verdict: RateVerdict): Problem =>
   tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
 
-async function signedIn(hub: Hub, request: Request, cookie: string, headers: Record<string, string>): Promise<Caller> {
-  const caller = await callerOfSession(hub, cookie, request.headers.get('bailiwick-workspace'))
+async function signedIn(
+  hub: Hub,
+  spec: Route,
+  request: Request,
+  cookie: string,
+  headers: Record<string, string>,
+): Promise<Caller> {
+  const caller = await callerOfSession(hub, cookie, namedWorkspace(spec, request))
   if (caller.session!.seenAt < hub.clock.now() - sessionTouchMs) {
     await touchSession(hub, caller.session!, caller.workspaceId)
     headers['Set-Cookie'] = sessionCookieHeader(hub, cookie, sessionSeconds)
   }
   return caller
+}
+
+/** The workspace that the request names, or null for the one last used. What is none in the query, the query's schema refuses. */
+function namedWorkspace(spec: Route, request: Request): string | null {
+  const inQuery = spec.workspaceInQuery ? new URL(request.url).searchParams.get('workspace') : null
+  return request.headers.get('bailiwick-workspace') ?? (inQuery !== null && isId(inQuery, 'ws') ? inQuery : null)
 }
 
 /**

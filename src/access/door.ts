@@ -17,6 +17,7 @@ import { enter } from './concurrency'
 import { checkKeyForm, clientRequestId, contextOf } from './context'
 import { noteDeprecatedUse } from './deprecated-use'
 import { deprecatedIn, usedBy } from './deprecations'
+import type { EventStream } from './event-stream'
 import { neededBy, withExpanded } from './expand'
 import { withFields } from './fields'
 import { limiterOf } from './limiter'
@@ -145,9 +146,15 @@ export async function serve(
             applied: false,
             waited: false,
           }
-    const asked = { params, query, body, request, ip, bytes: raw, waiting }
+    const again = async () => {
+      if (!caller) return ctx
+      const now = await authenticateAgain(hub, request, caller)
+      await authorise(hub, spec, now, request, ip, context)
+      return now
+    }
+    const asked = { params, query, body, request, ip, bytes: raw, waiting, again }
     if (spec.streams)
-      return ((await spec.run(ctx, asked)) as Streamed).response(headers, error =>
+      return ((await spec.run(ctx, asked)) as Streamed | EventStream).response(headers, error =>
         hub.log.error({ err: error, request_id: id }, 'an answer was cut off'),
       )
     const answer =

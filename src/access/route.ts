@@ -34,6 +34,11 @@ export interface Asked<Q, B> {
   bytes: Uint8Array
   /** On a route that `waits`: how long the caller would rather wait than be answered with nothing. */
   waiting: Waiting | null
+  /**
+   * For an answer that goes on: what the caller may do by now.
+   * @throws Problem 401, 403, 404 once they may not ask for it any more
+   */
+  again(): Promise<Pick<Ctx, 'permissions' | 'resourceIds'>>
 }
 
 /** An operation of the API: what the OpenAPI document says of it and what the door does with it come from this one place. */
@@ -65,7 +70,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   answer?: TSchema
   /** On a GET: what can be sent along with the resource. Its shape has the same names in `expanded`. */
   expands?: Relations
-  /** Media types that `run` answers with as a Streamed, each with an example. */
+  /** Media types that `run` answers with as a Streamed or an EventStream, each with an example. */
   streams?: Readonly<Record<string, string>>
   /** Open to anyone, and a session, where the request has one that stands, is known. Tokens are not looked at. */
   session?: 'welcome'
@@ -75,11 +80,14 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   nowhere?: boolean
   /** The collection that a 201 adds to, where it is not `path` itself, or a 202: the answer's Location is below it. */
   addsTo?: string
+  /** The query may name the workspace, as `workspace`: for clients that cannot send Bailiwick-Workspace. */
+  workspaceInQuery?: boolean
   /** Honours `Prefer: wait=N`. */
   waits?: boolean
   /**
    * Where narrowed tokens are let through: `open`, to what belongs to no workspace; `verb`, to what has an id of its own but belongs
-   * to a resource, which the verb looks at. Else they get to lists, which are filtered, and to paths whose `:id` they are narrowed to.
+   * to a resource, and to what is made of all that they reach, which the verb looks at. Else they get to lists, which are filtered,
+   * and to paths whose `:id` they are narrowed to.
    */
   narrowed?: 'open' | 'verb'
   /** Members of the answer that are told once and left out of a replay. */

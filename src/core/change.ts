@@ -14,7 +14,7 @@ import type { Hub } from './hub'
 import { enqueue, type JobDraft } from './jobs/queue'
 import { writeNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
-import { feedTopic, topicsOf } from './topics'
+import { auditTopic, feedTopic, topicsOf } from './topics'
 
 /** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
 export interface EventDraft<K extends EventKind = EventKind> {
@@ -75,12 +75,13 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
     const done = await fn(tx)
-    await writeAudit(tx, hub, auditDrafts(ctx, action, done))
+    const audits = auditDrafts(ctx, action, done)
+    await writeAudit(tx, hub, audits)
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
     await giveNotices(tx, hub, done.notices ?? [])
     if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
-    return done
+    return { ...done, audits }
   })
   if (ctx.idempotency) ctx.idempotency.stored = true
   announce(hub, changed)
@@ -279,9 +280,11 @@ export const stillRunning = (): Problem =>
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'
 
-function announce(hub: Hub, { events: told = [], jobs = [], notices = [], wakes = [] }: Omit<Recorded<unknown>, 'result'>): void {
+function announce(hub: Hub, done: Omit<Recorded<unknown>, 'result'>): void {
+  const { audits = [], events: told = [], jobs = [], notices = [], wakes = [] } = done
   const topics = topicsOf(hub)
-  for (const topic of new Set([...told.map(one => feedTopic(one.workspaceId)), ...wakes])) topics.wake(topic)
+  const woken = [...audits.map(one => auditTopic(one.workspaceId)), ...told.map(one => feedTopic(one.workspaceId)), ...wakes]
+  for (const topic of new Set(woken)) topics.wake(topic)
   if (told.length === 0 && jobs.length === 0 && notices.length === 0) return
   hub.jobSignal.wake()
   // A lost announcement costs the other hubs at most a second: they look by themselves that often.

@@ -35,3 +35,6 @@ export function topicsOf(hub: Hub): Topics {
 
 /** What is woken when events of a workspace were committed. */
 export const feedTopic = (workspaceId: string): string => `feed:${workspaceId}`
+
+/** What is woken when entries of a workspace's audit log were committed. */
+export const auditTopic = (workspaceId: string): string => `audit:${workspaceId}`

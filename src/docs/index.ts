@@ -22,6 +22,7 @@ import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import monitoring from './monitoring.md' with { type: 'text' }
+import live from './live.md' with { type: 'text' }
 import maintenance from './maintenance.md' with { type: 'text' }
 import notices from './notices.md' with { type: 'text' }
 import notifications from './notifications.md' with { type: 'text' }
@@ -71,6 +72,7 @@ export const pages: readonly Page[] = [
   page('notices', notices),
   page('notifications', notifications),
   page('events', events),
+  page('live', live),
   page('actions', actions),
   page('audit', audit),
   page('settings', settings),

@@ -100,7 +100,10 @@ function meant(hub: Hub, app: AnyElysia, request: Request): Request | null {
 
 async function answerFor(app: AnyElysia, request: Request, other: Request): Promise<Response> {
   const answer = await app.handle(standingFor(other, request))
-  return request.method === 'HEAD' ? new Response(null, { status: answer.status, headers: answer.headers }) : answer
+  if (request.method !== 'HEAD') return answer
+  // One that is sent as it is made would be made for nobody.
+  await answer.body?.cancel()
+  return new Response(null, { status: answer.status, headers: answer.headers })
 }
 
 /** A path that no route serves with this method: another known method is a 405, the rest a 404. */

@@ -20,6 +20,7 @@ import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
+import { liveRoutes } from '../features/live/routes'
 import { monitoringRoutes } from '../features/monitors/monitoring-routes'
 import { maintenanceRoutes } from '../features/maintenance/routes'
 import { monitorRoutes } from '../features/monitors/routes'
@@ -54,6 +55,7 @@ export const apiAreas: readonly AnyElysia[] = [
   maintenanceRoutes,
   webhookRoutes,
   eventRoutes,
+  liveRoutes,
   actionRoutes,
   auditRoutes,
   noticeRoutes,

@@ -27,6 +27,7 @@ import { startTimetable } from './timetable'
 import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/name-server'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/watch'
+import { liveOf } from '../features/live/live'
 import { startMonitoring } from '../features/monitors/live/watch'
 import { readCalendar } from '../features/maintenance/calendar'
 import { recorderOf } from '../features/monitors/series/recorder'
@@ -113,6 +114,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
     await hub.store.listen(jobsChannel, from => {
       if (from === hub.id) return
       worker.wake()
+      liveOf(hub).look()
       void readChangedZones(hub)
     })
     await readCalendar(hub)
@@ -137,6 +139,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
       stopTimetable()
       heartbeats.stop()
       endWaits(hub)
+      liveOf(hub).end()
       await monitoring.stop()
       await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
       await listening.server().stop(true)

@@ -9,6 +9,7 @@ import { checkpointPurpose, publicKeyOf, signingKey } from '../../src/features/a
 import type { Installation } from '../support/binary'
 import { rowsOf } from '../support/database'
 import { halfWritten } from '../support/half-written'
+import { textOf } from '../support/event-stream'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
 import { brokenRule, type Whole } from './answer-rules'
@@ -134,7 +135,7 @@ test(
     async function whole(request: Request): Promise<Whole> {
       const started = performance.now()
       const response = await app.handle(request)
-      const text = await response.text()
+      const text = await textOf(response)
       const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '') && text !== ''
       return { response, text, json: isJson ? JSON.parse(text) : undefined, tookMs: performance.now() - started }
     }

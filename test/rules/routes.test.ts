@@ -209,6 +209,9 @@ describe('another person', () => {
   })
 })
 
+// Without an id, and made of what the caller reaches, which tests of their own see to: this list may only shrink.
+const madeForEach = ['GET /v1/stream']
+
 describe('a token narrowed to a resource', async () => {
   const made = await acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [`hb_${nobody}`] })
   const narrowed = callerWith(app, acme.workspaceId, made.body.token)
@@ -216,7 +219,12 @@ describe('a token narrowed to a resource', async () => {
   const withId = guarded.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
   const lists = guarded.filter(spec => !spec.path.includes(':') && spec.query?.properties.cursor)
   const rest = guarded.filter(
-    spec => !spec.path.includes(':') && !isOpen(spec) && !lists.includes(spec) && spec.guard !== 'operator',
+    spec =>
+      !spec.path.includes(':') &&
+      !isOpen(spec) &&
+      !madeForEach.includes(nameOf(spec)) &&
+      !lists.includes(spec) &&
+      spec.guard !== 'operator',
   )
 
   test('is let through to what belongs to nobody', async () => {

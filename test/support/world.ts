@@ -26,7 +26,9 @@ import { joinHubs } from '../../src/hub/presence'
 import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbeats/watch'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
 import { readCalendar } from '../../src/features/maintenance/calendar'
+import { liveOf } from '../../src/features/live/live'
 import { checkAnswer } from './answers'
+import { textOf } from './event-stream'
 import { ManualClock } from './manual-clock'
 import { ScriptedEngine } from './scripted-engine'
 
@@ -121,6 +123,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
   const scope = withinTest ? ofTest : ofFile
   scope.push(async () => {
     watch.stop()
+    liveOf(hub).end()
     await worker.stop(5000)
     await watch.settled()
     await here.monitoring.stop()
@@ -237,7 +240,7 @@ export function callerWith(app: AnyElysia, workspaceId: string, token: string): 
         }),
       })
       const answer = await app.handle(request)
-      const text = await answer.text()
+      const text = await textOf(answer)
       const json = /[/+]json\b/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
       checkAnswer(method, path, answer, json)
       return { status: answer.status, body: json, headers: answer.headers, text }

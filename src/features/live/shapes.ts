@@ -1,0 +1,47 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Shape } from '../../core/shapes'
+
+export const StreamQuery = Shape({
+  workspace: Type.Optional(
+    Type.String({
+      pattern: '^ws_[0-7][0-9a-hjkmnp-tv-z]{25}$',
+      'x-rule': 'must be the id of a workspace.',
+      description: 'The workspace, for clients that cannot send Bailiwick-Workspace, as an EventSource cannot.',
+      examples: ['ws_01jd8f3q7eeb9bv0w0r8c7hq2m'],
+    }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'Go on behind this place: `position` of `hello`, or the id of an event. `Last-Event-ID` goes before it.',
+    }),
+  ),
+})
+export type StreamQuery = Static<typeof StreamQuery>
+
+/** A change as the stream tells of it. */
+export interface Change {
+  type: string
+  id: string
+  /** As the audit log names it. */
+  action: string
+}
+
+/** What goes over a stream, for the API description. */
+export const streamExample = [
+  'retry: 2000',
+  '',
+  'event: hello',
+  'id: 41',
+  'data: {"at":"2026-11-21T10:00:00.000Z","position":"41"}',
+  '',
+  'event: change',
+  'id: 42',
+  'data: {"changes":[{"type":"monitor","id":"mon_01jd8f3q7eeb9bv0w0r8c7hq2m","action":"monitor.update"}]}',
+  '',
+  'event: reset',
+  'id: 4711',
+  'data: {}',
+  '',
+].join('\n')
