@@ -5,10 +5,18 @@ import { record } from '../../src/core/change'
 import { liveOf, mostStreams } from '../../src/features/live/live'
 import { permissionFor } from '../../src/features/live/told'
 import { addPerson, cookieOf, password, person } from '../support/people'
-import { EventReader } from '../support/event-stream'
+import { isPostgres } from '../../src/core/db/dialect'
+import { Worker } from '../../src/core/jobs/worker'
+import { recorderOf } from '../../src/features/monitors/series/recorder'
+import { makeApp } from '../../src/hub/app'
+import { jobKinds } from '../../src/hub/jobs'
+import { otherHub, watched } from '../support/watched-monitors'
+import { EventReader, type Heard } from '../support/event-stream'
 import { callerWith, world, type Caller, type World } from '../support/world'
 
 const gather = 250
+const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+const noPhases = { dns: null, connect: null, tls: null, first_byte: null }
 
 /** Opens a stream as the holder of a token, or of a cookie. */
 async function listen(here: World, who: Caller | string, query = '', headers: Record<string, string> = {}): Promise<EventReader> {
@@ -18,8 +26,7 @@ async function listen(here: World, who: Caller | string, query = '', headers: Re
 }
 
 const makeHeartbeat = async (caller: Caller, name: string): Promise<string> =>
-  (await caller.call('POST', '/v1/heartbeats', { name, schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 } }))
-    .body.id
+  (await caller.call('POST', '/v1/heartbeats', { name, schedule })).body.id
 
 const created = (id: string) => ({ type: 'heartbeat', id, action: 'heartbeat.create' })
 
@@ -167,6 +174,105 @@ describe('is told', () => {
   })
 })
 
+describe('who watches', () => {
+  test('monitors is told what came of their checks, once a quarter of a second', async () => {
+    const here = await world()
+    const [one, other] = [await watched(here), await watched(here, { name: 'other' })]
+    const theirs = (await here.rival.call('POST', '/v1/monitors', { type: 'http', target: 'https://example.org/' })).body.id
+    const stream = await listen(here, here.acme, `?watch=${one},${theirs},mon_nonsense`)
+    await stream.next()
+    const at = new Date(here.clock.now()).toISOString()
+    here.engine.say({ monitor: one, phases: { ...noPhases, total: 41.26 } })
+    here.engine.say({ monitor: other })
+    here.engine.say({ monitor: theirs })
+    await here.settle()
+    await here.pass(gather)
+    const events = [(await stream.next())!, (await stream.next())!]
+    expect(events.map(one => one.event).sort()).toEqual(['change', 'results'])
+    const results = events.find(one => one.event === 'results')!
+    expect(results.data).toEqual({ monitors: [{ id: one, status: 'up', last_check_at: at, ok: true, response_ms: 41.3 }] })
+    here.engine.say({ monitor: one, status: 'down' })
+    here.engine.say({ monitor: one, status: 'down', phases: { ...noPhases, total: 7 } })
+    await here.settle()
+    await here.pass(gather)
+    // The last of a quarter of a second is told, and what the monitor is by then.
+    expect((await nextOf(stream, 'results')).data.monitors).toMatchObject([
+      { id: one, status: 'down', ok: false, response_ms: 7 },
+    ])
+    await stream.close()
+  })
+
+  test('heartbeats is told of their pings', async () => {
+    const here = await world()
+    const made = (await here.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule })).body
+    const stream = await listen(here, here.acme, `?watch_heartbeats=${made.id}`)
+    await stream.next()
+    await here.stranger.call('GET', `/ping/${made.uuid}/start`)
+    await here.pass(gather)
+    expect((await nextOf(stream, 'heartbeats')).data.heartbeats[0]).toMatchObject({ id: made.id, started: true, ping_count: 1 })
+    await here.stranger.call('GET', `/ping/${made.uuid}`)
+    await here.pass(gather)
+    expect((await nextOf(stream, 'heartbeats')).data.heartbeats[0]).toMatchObject({
+      status: 'up',
+      started: false,
+      ping_count: 2,
+      last_duration_ms: 250,
+    })
+  })
+
+  test('hears nothing without the permission, and more than a hundred cannot be watched', async () => {
+    const here = await world()
+    const monitor = await watched(here)
+    const stream = await listen(here, await here.scoped('dns.read'), `?watch=${monitor}`)
+    await stream.next()
+    here.engine.say({ monitor })
+    await here.settle()
+    await here.pass(gather)
+    await soon()
+    await stream.close()
+    expect(await nextUntilEnd(stream)).toEqual([])
+    const many = Array.from({ length: 101 }, (_, n) => `mon_${n}`).join(',')
+    expect((await here.acme.call('GET', `/v1/stream?watch=${many}`)).body).toMatchObject({
+      code: 'invalid_parameter',
+      errors: [{ pointer: '#/query/watch' }],
+    })
+  })
+})
+
+describe.skipIf(!isPostgres)('at another hub', () => {
+  test('what this one commits, checks and receives is told within a second', async () => {
+    const here = await world()
+    const monitor = await watched(here)
+    const beat = (await here.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule })).body
+    const other = await otherHub(here)
+    const app = makeApp(other.hub, new Worker(other.hub, jobKinds))
+    const stream = await listen({ ...here, app }, here.acme, `?watch=${monitor}&watch_heartbeats=${beat.id}`)
+    await stream.next()
+    // The first look finds what there is.
+    await here.pass(1000)
+    await soon()
+    const made = await makeHeartbeat(here.acme, 'elsewhere')
+    await here.stranger.call('GET', `/ping/${beat.uuid}/start`)
+    here.engine.say({ monitor, phases: { ...noPhases, total: 12 } })
+    await here.settle()
+    await recorderOf(here.hub).flush()
+    const heard = new Map<string, any[]>()
+    const hearing = (async () => {
+      while (!['change', 'heartbeats', 'results'].every(one => heard.has(one))) {
+        const { event, data } = (await stream.next())!
+        heard.set(event, [...(heard.get(event) ?? []), ...(Object.values(data)[0] as any[])])
+      }
+      return true
+    })()
+    for (let n = 0; n < 20 && !(await Promise.race([hearing, Bun.sleep(50)])); n++) await here.pass(250)
+    expect(heard.get('change')).toContainEqual(created(made))
+    expect(heard.get('heartbeats')).toMatchObject([{ id: beat.id, started: true }])
+    expect(heard.get('results')).toMatchObject([{ id: monitor, ok: true, response_ms: 12 }])
+    await stream.close()
+    await other.close()
+  })
+})
+
 describe('a session', () => {
   test('listens in the workspace that the query names, if it belongs to it', async () => {
     const here = await world()
@@ -276,6 +382,14 @@ describe('there are', () => {
     await expect(nextUntilEnd(stream)).rejects.toThrow('too slow')
   }, 60_000)
 })
+
+/** The next event of a kind; others may come before it. */
+async function nextOf(stream: EventReader, event: string): Promise<Heard> {
+  for (;;) {
+    const heard = (await stream.next())!
+    if (heard.event === event) return heard
+  }
+}
 
 async function nextUntilEnd(stream: EventReader): Promise<string[]> {
   const events: string[] = []

@@ -6,6 +6,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { Problem } from '../../core/problem'
 import { tally } from '../../core/tally'
+import { topicsOf } from '../../core/topics'
 import { joined, type Drafts } from '../incidents/outage'
 import { dueChanged } from './alarm'
 import { tell } from './alerts'
@@ -15,6 +16,7 @@ import { columnsAfter, flipRow } from './rows'
 import { applyPing, type PingKind } from './state'
 import { flips, heartbeats, pings } from './tables'
 import type { HeartbeatRow } from './view'
+import { pingTopic } from './watching'
 
 /** A ping as it came, by whichever of the addresses. */
 export interface Arrival {
@@ -84,7 +86,11 @@ class PingQueue {
             batch.map(one => one.arrival),
           ),
         )
-        for (const one of taken) if (one) tally(this.hub, 'heartbeat_pings', one.kind)
+        for (const one of taken) {
+          if (!one) continue
+          tally(this.hub, 'heartbeat_pings', one.kind)
+          topicsOf(this.hub).wake(pingTopic(one.heartbeatId))
+        }
         dueChanged(this.hub, earliestDue)
         batch.forEach((one, place) => one.resolve(taken[place]!))
       } catch (error) {

@@ -12,6 +12,8 @@ export class Listener {
   place = 0
   /** While it is told of what it missed, the log's tail passes it by. */
   isBehind = true
+  /** What it watches, by the kind's place in `watchables`. */
+  watches: readonly (readonly string[])[] = []
 
   /**
    * @param holder the session or token, of whose streams there may be so many

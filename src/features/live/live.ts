@@ -3,6 +3,7 @@ import type { Hub } from '../../core/hub'
 import { Problem } from '../../core/problem'
 import type { Listener } from './listener'
 import { headsOf, LogTail } from './log-tail'
+import { Watched, watchables } from './watched'
 
 /** Streams that one session or token, and that all together, may hold in one process. */
 export const mostStreams = { ofHolder: 20, ofAll: 500 }
@@ -15,13 +16,16 @@ const keepAliveEach = 15
 class Live {
   private readonly listeners = new Set<Listener>()
   private readonly tails = new Map<string, LogTail>()
+  private readonly watched: readonly Watched[]
   private timer: Timer | null = null
   private beats = 0
   private looking: Promise<void> | null = null
   private rechecking: Promise<void> | null = null
   private closed = false
 
-  constructor(private readonly hub: Hub) {}
+  constructor(private readonly hub: Hub) {
+    this.watched = watchables.map(kind => new Watched(hub, kind))
+  }
 
   /** How many streams are open. */
   get size(): number {
@@ -43,6 +47,9 @@ class Live {
       listener.stream.close()
       throw error
     }
+    // It may have ended meanwhile, and then nobody lets go of what it takes from here on.
+    if (!listener.stream.isOpen) return
+    this.watched.forEach((one, place) => one.add(listener, listener.watches[place] ?? []))
     const end = listener.place
     listener.stream.retryAfter(2_000)
     if (since !== null) listener.place = placeIn(since, end) ?? end
@@ -59,6 +66,7 @@ class Live {
   /** Lets go of a listener whose stream has ended. */
   leave(listener: Listener): void {
     this.listeners.delete(listener)
+    this.watched.forEach((one, place) => one.remove(listener, listener.watches[place] ?? []))
     const tail = this.tails.get(listener.workspaceId)
     tail?.listeners.delete(listener)
     if (!tail || tail.listeners.size > 0) return
@@ -86,6 +94,7 @@ class Live {
     this.timer = this.listeners.size > 0 ? this.hub.clock.after(beatMs, () => this.beat()) : null
     this.beats += 1
     this.look()
+    for (const one of this.watched) one.look()
     if (this.beats % recheckEach === 0) this.recheck()
     if (this.beats % keepAliveEach === 0) for (const one of [...this.listeners]) one.stream.keepAlive(one.position)
   }

@@ -2,6 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Shape } from '../../core/shapes'
 
+const Id = Type.String({ minLength: 1, maxLength: 40 })
+
 export const StreamQuery = Shape({
   workspace: Type.Optional(
     Type.String({
@@ -15,6 +17,23 @@ export const StreamQuery = Shape({
     Type.String({
       maxLength: 100,
       description: 'Go on behind this place: `position` of `hello`, or the id of an event. `Last-Event-ID` goes before it.',
+    }),
+  ),
+  watch: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'Monitors whose results are told as they come, such as those that a page shows. Ids that are none are ignored.',
+    }),
+  ),
+  watch_heartbeats: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'Heartbeats whose pings are told as they come.',
     }),
   ),
 })
@@ -39,6 +58,10 @@ export const streamExample = [
   'event: change',
   'id: 42',
   'data: {"changes":[{"type":"monitor","id":"mon_01jd8f3q7eeb9bv0w0r8c7hq2m","action":"monitor.update"}]}',
+  '',
+  'event: results',
+  'id: 42',
+  'data: {"monitors":[{"id":"mon_01jd8f3q7eeb9bv0w0r8c7hq2m","status":"up","last_check_at":"2026-11-21T10:00:01.000Z","ok":true,"response_ms":84.2}]}',
   '',
   'event: reset',
   'id: 4711',

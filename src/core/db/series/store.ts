@@ -86,6 +86,17 @@ export class SeriesStore {
     else yield* this.walkedBeats(hour, monitors)
   }
 
+  /** The beats of some monitors of an hour that came after a moment (ms UTC), oldest first, where several hubs write them. */
+  async beatsAfter(hour: number, monitors: readonly number[], after: number): Promise<Beat[]> {
+    if (!this.engine.isShared || monitors.length === 0 || !(await this.beatHours()).includes(hour)) return []
+    const statements = await this.engine.statements()
+    const rows = await statements.all<BeatRow>(
+      `select * from ${beatTable(hour)} where ${this.engine.among('monitor')} and at > ? order by at`,
+      [JSON.stringify(monitors), after],
+    )
+    return rows.map(beatOf)
+  }
+
   /** Writes hours down with what came of them, in place of what was there. */
   async putHours(hours: readonly (ChunkKey & PackedChunk & { roll: Roll })[]): Promise<void> {
     await this.write(async within => {

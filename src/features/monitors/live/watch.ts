@@ -19,6 +19,7 @@ import { Runs } from './runs'
 import { leastGapMs, Shares } from './shares'
 import { Surroundings } from './surroundings'
 import { monitoringTopic } from '../topic'
+import { resultTopic } from '../watching'
 
 const tickMs = 1000
 // Three renewals fit into a lease.
@@ -110,6 +111,7 @@ export class MonitoringWatch {
   take(location: string, results: readonly CheckResult[]): void {
     const latest = latestOf(this.hub)
     const recorder = recorderOf(this.hub)
+    const topics = topicsOf(this.hub)
     const number = locationNumber(location)
     for (const result of results) {
       tally(this.hub, 'monitor_checks', result.status)
@@ -122,6 +124,7 @@ export class MonitoringWatch {
       kept.lastCheckAt = known > this.hub.clock.now() ? result.at : Math.max(known, result.at)
       const { evidence } = result
       latest.set(kept.id, { result: this.remembered(result), nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
+      topics.wake(resultTopic(kept.id))
       // What a location found that could not see says nothing.
       if (this.around.impaired.includes(location)) continue
       if (number !== null) recorder.take(takenOf(result, kept.number, number))
