@@ -1,1 +1,20 @@
-ALTER TABLE "users" ADD COLUMN "preferences" text;
+CREATE TABLE "one_time_codes" (
+	"user_id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"secret_sealed" text collate "C" NOT NULL,
+	"confirmed_at" bigint,
+	"last_step" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "recovery_codes" (
+	"user_id" text collate "C" NOT NULL,
+	"tag" text collate "C" NOT NULL,
+	"used_at" bigint,
+	CONSTRAINT "recovery_codes_user_id_tag_pk" PRIMARY KEY("user_id","tag")
+);
+--> statement-breakpoint
+ALTER TABLE "users" ADD COLUMN "preferences" text;--> statement-breakpoint
+ALTER TABLE "one_time_codes" ADD CONSTRAINT "one_time_codes_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "one_time_codes" ADD CONSTRAINT "one_time_codes_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;

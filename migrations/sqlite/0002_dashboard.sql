@@ -1,1 +1,20 @@
+CREATE TABLE `one_time_codes` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`confirmed_at` integer,
+	`last_step` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`user_id` text NOT NULL,
+	`tag` text NOT NULL,
+	`used_at` integer,
+	PRIMARY KEY(`user_id`, `tag`),
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 ALTER TABLE `users` ADD `preferences` text;

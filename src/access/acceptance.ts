@@ -15,8 +15,9 @@ import { holdMembers } from './ranks'
 import { failedCredentials } from './rate-limits'
 import { suspended } from './suspension'
 import { withCookie } from './session-cookie'
+import { provenUser } from './sign-in'
 import type { SessionView } from './session-shapes'
-import { beginSession, provenUser, signedInUser, switchWorkspace } from './sessions'
+import { beginSession, signedInUser, switchWorkspace } from './sessions'
 import { invitations, memberships, users, workspaces } from './tables'
 import { findUser, membershipOf, type User } from './users'
 
@@ -40,7 +41,8 @@ export async function previewInvitation(ctx: Ctx, code: string): Promise<Invitat
 /**
  * Accepts an invitation: for the user of the session, or without one for the user who has its e-mail, by their password, who is
  * made if there is none and the invitation makes logins. They are signed in to the workspace.
- * @throws Problem 404 for a code that does not work, whatever the reason; 401 `invalid_login`; 409; 422; 429
+ * @throws Problem 404 for a code that does not work, whatever the reason; 401 `invalid_login`, `second_factor_required`,
+ *   `invalid_code`; 409; 422; 429
  */
 export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Request): Promise<SessionView> {
   if (ctx.sessionId === null) refuseIncomplete(input)
@@ -56,7 +58,7 @@ export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Req
   const known = await findUser(ctx.hub.read, row.email)
   const user =
     known || !makesLogin(ctx.hub, row)
-      ? await provenUser(ctx, { email: row.email, password: input.password! })
+      ? await provenUser(ctx, { email: row.email, password: input.password!, code: input.second_factor_code })
       : await newUser(ctx, row, input as Required<Acceptance>)
   await join(ctx, row, user, known ? null : user)
   return withCookie(await beginSession(ctx, user, request, row.workspaceId))

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
+import { codeMember } from './factor-shapes'
 import { roleWords } from './member-shapes'
 import { roles } from './tables'
 
@@ -80,9 +81,9 @@ export const InvitationRenewal = Shape(
   { $id: 'InvitationRenewal', description: 'How an invitation is to be renewed.', examples: [{ expires_in_seconds: 86_400 }] },
 )
 
-const codeMember = Type.String({ maxLength: 100, description: 'The code: what stands behind `#` in the link.' })
+const invitationCode = Type.String({ maxLength: 100, description: 'The code: what stands behind `#` in the link.' })
 export const InvitationCode = Shape(
-  { code: codeMember },
+  { code: invitationCode },
   { $id: 'InvitationCode', description: 'An invitation by its code.', examples: [{ code }] },
 )
 export const InvitationPreview = Shape(
@@ -109,7 +110,7 @@ export const InvitationPreview = Shape(
 )
 export const Acceptance = Shape(
   {
-    code: codeMember,
+    code: invitationCode,
     name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Name of a new user. Required without a session.' })),
     password: Type.Optional(
       Type.String({
@@ -117,6 +118,9 @@ export const Acceptance = Shape(
         maxLength: 1000,
         description: 'Password of a new user, or that of the user who has the e-mail already. Required without a session.',
       }),
+    ),
+    second_factor_code: Type.Optional(
+      codeMember('One-time code or recovery code of the user who has the e-mail already, where they have one-time codes.'),
     ),
   },
   {

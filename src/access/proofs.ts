@@ -2,9 +2,11 @@ import type { AuditAction } from '../core/audit-actions'
 import { record } from '../core/change'
 import type { Ctx } from '../core/ctx'
 import { invalid } from '../core/problem'
+import type { Proof } from './factor-shapes'
 import { unlessGuessing } from './limiter'
 import { verifyPassword } from './passwords'
 import { failedCredentials, failedLogins } from './rate-limits'
+import { proveCode } from './second-factors'
 import { auditOfUser, type User } from './users'
 
 /**
@@ -26,6 +28,20 @@ export async function provePassword(
     if (await verifyPassword(password, user.passwordHash)) return
     await auditWrong(ctx, user, action, 'The current password was wrong.')
     throw invalid([{ pointer, code: 'wrong_password', detail: 'is not the password.' }])
+  })
+}
+
+/**
+ * Holds what takes more than a session to the password of its user, or to a code where they have one-time codes.
+ * @throws Problem 422 at `#/password` or `#/code`, 429
+ */
+export async function prove(ctx: Ctx, user: User, { password, code }: Proof, action: AuditAction): Promise<void> {
+  if ((password === undefined) === (code === undefined))
+    throw invalid([{ pointer: '#/password', code: 'required', detail: 'or else `code` is required, and not both.' }])
+  if (password !== undefined) return await provePassword(ctx, user, password, { action })
+  await proveCode(ctx, user, code!, async () => {
+    await auditWrong(ctx, user, action, 'The code was wrong.')
+    throw invalid([{ pointer: '#/code', code: 'wrong_code', detail: 'is wrong, too old, or was used already.' }])
   })
 }
 

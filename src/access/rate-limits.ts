@@ -129,6 +129,14 @@ export function failedLogins(email: string, perMinute = 30): Bucket {
   return { name: 'failed-logins', key: loginOf(email), quota: perMinute, windowSeconds: 60 }
 }
 
+/**
+ * The bucket for wrong one-time and recovery codes of one user. Of a million codes three are right at a time: ten tries in a quarter
+ * of an hour take eight months to find one as likely as not.
+ */
+export function failedCodes(userId: string): Bucket {
+  return { name: 'failed-codes', key: userId, quota: 10, windowSeconds: 900 }
+}
+
 /** The bucket for requests that carry no credentials at all. */
 export function noCredentials(address: string, perMinute = 300): Bucket {
   return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }

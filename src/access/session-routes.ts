@@ -5,7 +5,8 @@ import { endOtherSessions, endSession, getOwnSession, listOwnSessions, ownSessio
 import { area, route } from './route'
 import { setCookie, withCookie } from './session-cookie'
 import { OwnSession, OwnSessionList, Session, SessionPatch, SignIn, SignInMethods } from './session-shapes'
-import { currentSession, signIn, signOut, switchWorkspace } from './sessions'
+import { currentSession, signOut, switchWorkspace } from './sessions'
+import { signIn } from './sign-in'
 import { signInMethods } from './sign-in-methods'
 
 export const sessionRoutes = area('sessions', 'Sessions', [
@@ -26,12 +27,14 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     action: 'account.session.create',
     operationId: 'signIn',
     summary: 'Sign in',
-    description: 'Begins a dashboard session by e-mail and password; the answer sets its cookie.',
+    description:
+      'Begins a dashboard session by e-mail and password; the answer sets its cookie. Where the user has a second factor, the right ' +
+      'password alone is 401 `second_factor_required`, with `methods`: send all of it again with a `code`.',
     body: SignIn,
     status: 201,
     answer: Session,
     nowhere: true,
-    problems: ['invalid_login', 'origin_not_allowed'],
+    problems: ['invalid_login', 'second_factor_required', 'invalid_code', 'origin_not_allowed'],
     run: async (ctx, { body, request }) => withCookie(await signIn(ctx, body, request)),
     ...setCookie,
   }),

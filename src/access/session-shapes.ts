@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { permissions } from '../core/permissions'
 import { Instant, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
+import { codeMember } from './factor-shapes'
 import { SignUpState } from './sign-up-shapes'
 import { roles } from './tables'
 import { exampleUser, User } from './user-shapes'
@@ -101,6 +102,7 @@ export const SignIn = Shape(
   {
     email: Type.String({ format: 'email', description: 'Login.' }),
     password: Type.String({ minLength: 1, maxLength: 1000, description: 'Password.' }),
+    code: Type.Optional(codeMember('One-time code or recovery code, where the user has one-time codes.')),
   },
   { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] },
 )

@@ -9,15 +9,12 @@ import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { notFound, Problem } from '../core/problem'
 import { readSessionCookie } from './cookies'
-import { unlessGuessing } from './limiter'
-import { verifyPassword } from './passwords'
+import { oneTimeCodesOf } from './one-time-codes'
 import { accessOfRole } from './ranks'
-import { failedCredentials, failedLogins } from './rate-limits'
-import type { SessionView, SignIn } from './session-shapes'
+import type { SessionView } from './session-shapes'
 import { memberships, sessions, users, workspaces } from './tables'
 import { firstPreferences, type UserView } from './user-shapes'
-import { findUser, type User } from './users'
-import { operatorWorkspace } from './workspaces'
+import type { User } from './users'
 
 /** A session ends after this long without a request; each request starts the time anew. */
 export const sessionSeconds = 30 * 24 * 3600
@@ -29,31 +26,6 @@ const mostSessions = 100
 export interface BegunSession {
   cookie: string
   view: SessionView
-}
-
-/**
- * Signs in by e-mail and password.
- * @throws Problem 401 `invalid_login`; 429 after too many wrong ones from one address or for one login, the right one too
- */
-export async function signIn(ctx: Ctx, input: SignIn, request: Request): Promise<BegunSession> {
-  return await beginSession(ctx, await provenUser(ctx, input), request)
-}
-
-/**
- * The user whose e-mail and password these are. It takes as long, and is counted and written down alike, where there is none.
- * @throws Problem 401 `invalid_login`; 429
- */
-export async function provenUser(ctx: Ctx, input: SignIn): Promise<User> {
-  const { hub } = ctx
-  const most = hub.config.failedCredentialsPerMinute
-  const buckets = [failedCredentials(ctx.context.ip ?? '', most), failedLogins(input.email, most)]
-  return await unlessGuessing(hub, buckets, async () => {
-    const found = await findUser(hub.read, input.email)
-    const right = await verifyPassword(input.password, found?.disabledAt === null ? found.passwordHash : null)
-    if (right && found) return found
-    await auditFailure(ctx, found)
-    throw new Problem('invalid_login', 'E-mail or password is wrong.')
-  })
 }
 
 /**
@@ -240,11 +212,13 @@ export async function userView(hub: Hub, user: User, read: Reader = hub.read): P
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
     .where(eq(memberships.userId, user.id))
     .orderBy(asc(memberships.createdAt), asc(workspaces.id))
+  const { on, left } = await oneTimeCodesOf(read, user.id)
   return {
     id: user.id,
     email: user.email,
     name: user.name,
     operator: user.isOperator,
+    second_factor: { one_time_codes: on, recovery_codes_left: left },
     preferences: { ...firstPreferences, ...user.preferences },
     workspaces: of,
     version: user.version,
@@ -263,7 +237,8 @@ export async function signedInUser(ctx: Ctx): Promise<User> {
   return row!
 }
 
-function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure'): AuditDraft {
+/** How the audit log tells of a sign-in. */
+export function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure'): AuditDraft {
   const actor: AuditActor = { type: 'user', id: user.id, name: user.name, hint: null }
   return {
     workspaceId,
@@ -273,29 +248,4 @@ function signInEntry(ctx: Ctx, user: User, workspaceId: string, outcome: 'succes
     context: ctx.context,
     targets: [{ type: 'user', id: user.id, name: user.name }],
   }
-}
-
-/** A login that does not exist is written down as well, in the operator's log: the time of an answer must not tell which exist. */
-async function auditFailure(ctx: Ctx, user: User | null): Promise<void> {
-  const { hub } = ctx
-  const operators = await operatorWorkspace(hub.read)
-  const of = await hub.read
-    .select({ id: memberships.workspaceId })
-    .from(memberships)
-    .where(eq(memberships.userId, user?.id ?? ''))
-  const audits: AuditDraft[] =
-    user && of.length > 0
-      ? of.map(one => signInEntry(ctx, user, one.id, 'failure'))
-      : [
-          {
-            workspaceId: operators.id,
-            action: 'account.session.create',
-            outcome: 'failure',
-            actor: ctx.actor,
-            context: ctx.context,
-            targets: [],
-            reason: 'There is no such login.',
-          },
-        ]
-  await record(hub, async () => ({ result: undefined, audits }))
 }

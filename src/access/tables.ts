@@ -157,6 +157,36 @@ export const sessions = table(
   ],
 )
 
+/** The secrets of programs for one-time codes, one a person. */
+export const oneTimeCodes = table('one_time_codes', {
+  userId: text('user_id')
+    .primaryKey()
+    .references(() => users.id, { onDelete: 'cascade' }),
+  // The operator's own, under whose key the secret is sealed: a person belongs to no one workspace.
+  workspaceId: text('workspace_id')
+    .notNull()
+    .references(() => workspaces.id, { onDelete: 'cascade' }),
+  secretSealed: text('secret_sealed').notNull(),
+  // Null until the first code of it was sent.
+  confirmedAt: time('confirmed_at'),
+  // Of RFC 6238: the last that was used, which is used no more, nor is any before it.
+  lastStep: int('last_step'),
+  createdAt: time('created_at').notNull(),
+})
+
+/** Recovery codes, by a keyed tag of each. */
+export const recoveryCodes = table(
+  'recovery_codes',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    tag: text('tag').notNull(),
+    usedAt: time('used_at'),
+  },
+  t => [primaryKey({ columns: [t.userId, t.tag] })],
+)
+
 export const tokenModes = ['scoped', 'read_only', 'full'] as const
 export type TokenMode = (typeof tokenModes)[number]
 

@@ -30,7 +30,8 @@ export interface NewUser {
   workspaceId: string
   isOperator: boolean
 }
-interface By {
+/** Who does something to a user, and how that came about. */
+export interface By {
   actor: AuditActor
   context: AuditContext
 }

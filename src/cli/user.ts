@@ -28,6 +28,7 @@ Passwords are read from --password-file, from standard input, or typed without e
 Examples:
   bailiwick user create --email ada@example.com --name Ada --role owner --operator
   bailiwick user set-password ada@example.com --password-file /run/secrets/ada
+  bailiwick user reset-second-factor ada@example.com
   bailiwick user list`,
     )
 
@@ -81,6 +82,21 @@ Examples:
         const { setPassword } = await import('../access/users')
         await setPassword(hub, await userOf(hub, email), password, byOperator)
         console.log(`The password of ${email} is set; their sessions have ended.`)
+      })
+    })
+
+  withData(
+    user
+      .command('reset-second-factor')
+      .description('Take away the one-time codes of a person who lost them, and end every session of theirs.')
+      .argument('<email>'),
+  )
+    .addHelpText('after', '\nExamples:\n  bailiwick user reset-second-factor ada@example.com')
+    .action(async (email: string, flags: SettingFlags) => {
+      await withHub(readConfig(flags), async hub => {
+        const { resetFactors } = await import('../access/reset-factors')
+        await resetFactors(hub, await userOf(hub, email), byOperator)
+        console.log(`${email} signs in by password alone; their sessions have ended.`)
       })
     })
 

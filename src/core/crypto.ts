@@ -29,12 +29,16 @@ export function constantTimeEqual(a: string | Uint8Array, b: string | Uint8Array
 export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** `length` random base62 characters, every character equally likely: 5.954 bits of entropy each. */
-export function randomBase62(length: number): string {
+export const randomBase62 = (length: number): string => randomOf(base62Alphabet, length)
+
+/** `length` random characters of an alphabet of at most 256, every one equally likely. */
+export function randomOf(alphabet: string, length: number): string {
+  // The largest multiple that a byte holds: taking the rest of more would favour the first characters.
+  const bound = 256 - (256 % alphabet.length)
   let text = ''
   while (text.length < length) {
     for (const byte of randomBytes(length - text.length + 8)) {
-      // 248 is the largest multiple of 62 in a byte; taking the rest modulo 62 would favour the first eight digits.
-      if (byte < 248 && text.length < length) text += base62Alphabet[byte % 62]
+      if (byte < bound && text.length < length) text += alphabet[byte % alphabet.length]
     }
   }
   return text

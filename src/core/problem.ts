@@ -11,6 +11,8 @@ export const problemKinds = {
   token_expired: [401, 'The token has expired'],
   token_revoked: [401, 'The token was revoked'],
   invalid_login: [401, 'E-mail or password is wrong'],
+  second_factor_required: [401, 'A second factor is required'],
+  invalid_code: [401, 'The code is wrong'],
   session_ended: [401, 'The session has ended'],
   insufficient_permission: [403, 'Permission is missing'],
   address_not_allowed: [403, 'Address not allowed'],

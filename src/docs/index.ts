@@ -33,6 +33,7 @@ import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
+import signIn from './sign-in.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
@@ -53,6 +54,7 @@ export const pages: readonly Page[] = [
   page('api', api),
   page('tokens', tokens),
   page('people', people),
+  page('sign-in', signIn),
   page('plans', plans),
   page('dns', dns),
   page('dns-sync', dnsSync),

@@ -1,5 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import { setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
+import { factorRoutes } from '../access/factor-routes'
 import { sessionRoutes } from '../access/session-routes'
 import { userRoutes } from '../access/user-routes'
 import { invitationRoutes, memberRoutes } from '../access/member-routes'
@@ -34,6 +35,7 @@ export const apiAreas: readonly AnyElysia[] = [
   setupRoutes,
   sessionRoutes,
   userRoutes,
+  factorRoutes,
   signUpRoutes,
   tokenRoutes,
   memberRoutes,

@@ -32,6 +32,11 @@ export const problemSchemas: Record<string, JsonSchema> = {
       max: { type: 'integer', description: 'With `plan_limit_reached`: what the plan allows.' },
       used: { type: 'integer', description: 'With `plan_limit_reached`: how much is in use.' },
       plan: { type: 'string', description: 'With `plan_limit_reached`: the plan.' },
+      methods: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'With `second_factor_required`: what can be sent, `one_time_code` or `recovery_code`.',
+      },
       holder: { type: 'string', description: 'With `resource_locked`: the action that holds the resource.' },
       'violated-policies': {
         type: 'array',

@@ -18,6 +18,7 @@ import { countByKey } from '../../src/hub/keys/sealed-values'
 import { verifyKeys } from '../../src/hub/keys/verify'
 import { renewPresence } from '../../src/hub/presence'
 import { runSource } from '../support/command'
+import { password, person } from '../support/people'
 import { world, type World } from '../support/world'
 
 const by = { actor: systemActor('test'), context: jobContext }
@@ -42,6 +43,8 @@ async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }
   await w.acme.call('POST', '/v1/monitors', { type: 'http', name: 'monitor', target: 'http://127.0.0.1:9/', options })
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
+  const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
+  await call('POST', '/v1/users/me/one-time-codes', { password })
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
 }
 
@@ -163,10 +166,10 @@ test('a rotation of data keys seals every value anew and deletes the keys before
   const { beat, key } = await sealSome(w)
   const before = await countByKey(w.hub.read)
   const plan = await dataRotation(w.hub)
-  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 12, keys: 2 })
+  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 13, keys: 2 })
   expect(await countByKey(w.hub.read)).toEqual(before)
   const done = await rotateData(w.hub, { by, graceMs: 0, tell: silent })
-  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 12, keys: 2 })
+  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 13, keys: 2 })
   const after = await countByKey(w.hub.read)
   expect([...after.keys()].filter(id => before.has(id))).toEqual([])
   expect((await w.hub.read.select().from(dataKeys)).map(row => row.id).sort()).toEqual(['dek_instance', ...after.keys()].sort())
@@ -200,7 +203,7 @@ test('what does not open is told of by its place, and its key is kept', async ()
   expect(found.failures).toEqual([
     expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The sealed value does not open`),
   ])
-  expect(found.values).toBe(11)
+  expect(found.values).toBe(12)
   expect(await w.audited()).toContain('account.secrets.verify failure')
   await expect(rotateData(w.hub, { by, graceMs: 0, tell: silent })).rejects.toBeInstanceOf(NotOpened)
   const keyId = row!.uuidSealed.split('.')[1]!

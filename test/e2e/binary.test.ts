@@ -293,6 +293,10 @@ describe('users from the command line', () => {
     const file = join(here.folder, 'password')
     writeFileSync(file, 'another horse battery\n')
     expect((await here.run(['user', 'set-password', 'ada@example.com', '--password-file', file])).code).toBe(0)
+    expect(await here.run(['user', 'reset-second-factor', 'ada@example.com'])).toMatchObject({
+      code: 0,
+      out: 'ada@example.com signs in by password alone; their sessions have ended.\n',
+    })
     expect(await signIn('correct horse battery')).toBe(401)
     expect(await signIn('another horse battery')).toBe(201)
 

@@ -9,4 +9,41 @@ export const signInActions = [
     changes: 'answer',
     example: { before: { name: 'Ada' }, after: { name: 'Ada L.' } },
   }),
+  auditAction({
+    action: 'account.one_time_codes.begin',
+    number: 'SI002',
+    description: 'Somebody made a secret for one-time codes, which waits for its first code; or tried to with a wrong password.',
+    targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.one_time_codes.enable',
+    number: 'SI003',
+    description: 'Somebody turned one-time codes on.',
+    targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.one_time_codes.remove',
+    number: 'SI004',
+    description: 'Somebody turned one-time codes off; or tried to with a wrong password or code.',
+    targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.recovery_codes.renew',
+    number: 'SI005',
+    description: 'Somebody got new recovery codes; or tried to with a wrong password or code.',
+    targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.recovery_code.use',
+    number: 'SI006',
+    description: 'Somebody used up a recovery code; the reason tells how many are left.',
+    targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.user.reset_second_factor',
+    number: 'SI007',
+    description: 'A user’s one-time codes were taken away, and their sessions ended.',
+    channels: ['cli'],
+    targets: ['user'],
+  }),
 ] as const

@@ -1,6 +1,7 @@
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
+import { oneTimeCodes } from '../../access/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
 import { dnsTsigKeys } from '../../features/dns/transfers/tables'
@@ -36,6 +37,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),
   sealed(dnsTsigKeys, 'secretSealed', dnsTsigKeys.id),
+  sealed(oneTimeCodes, 'secretSealed', oneTimeCodes.userId),
 ]
 
 function sealed<T extends SQLiteTable & { workspaceId: SQLiteColumn }>(
