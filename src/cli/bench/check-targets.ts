@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { systemClock } from '../../core/clock'
-import { selfSigned } from './self-signed'
+import { authority } from '../authority'
 
 /**
  * What the monitors of `bench monitors` check, in a process of its own: a server of HTTPS at all of 127.0.0.0/8; with `--silent` one that
@@ -20,13 +20,15 @@ export function addCheckTargets(bench: Command): void {
 
 // All addresses of the loopback network can only be had together with all others; those are turned away.
 const everywhere = '0.0.0.0'
+const dayMs = 86_400_000
 const isLocal = (address: string | undefined): boolean => /^(::ffff:)?127\./.test(address ?? '')
 
 function httpsServer() {
+  const now = systemClock.now()
   const server = Bun.serve({
     hostname: everywhere,
     port: 0,
-    tls: selfSigned(systemClock.now()),
+    tls: authority('bench', now).issue(['localhost', '127.0.0.1'], now - dayMs, now + dayMs),
     fetch: (request, own) =>
       isLocal(own.requestIP(request)?.address) ? new Response('fine') : new Response(null, { status: 403 }),
   })
