@@ -4,6 +4,7 @@ import type { Threads } from '../hub/run'
 import { addAgent } from './agent'
 import { addAudit } from './audit'
 import { addBench } from './bench-command'
+import { addDemo } from './demo-command'
 import { addDoctor } from './doctor'
 import { failureText } from './failure'
 import { addHealth } from './health'
@@ -19,6 +20,7 @@ import { addUser } from './user'
 /** Every sub-command, in the order of the help. */
 const commands = [
   addServe,
+  addDemo,
   addToken,
   addUser,
   addMigrate,

@@ -4,6 +4,7 @@ import { openLog } from '../core/log'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import type { EndWith } from './index'
+import { endOnSurprises, stopAsked } from './stopping'
 import { readConfig, withData, withDnsListen, withListen, type SettingFlags } from './settings'
 
 export function addServe(program: Command, _: EndWith, threads: Threads): void {
@@ -41,28 +42,6 @@ async function serve(flags: SettingFlags, threads: Threads): Promise<void> {
   await running.stop()
 }
 
-const hostAndPort = ({ host, port }: { host: string; port: number }) => `${host.includes(':') ? `[${host}]` : host}:${port}`
-
-/** Resolves with the first signal to stop; the second ends the process at once. */
-function stopAsked(): Promise<string> {
-  return new Promise(resolve => {
-    let heard = false
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.on(signal, () => {
-        if (heard) process.exit(0)
-        heard = true
-        resolve(signal)
-      })
-    }
-  })
-}
-
-/** After an error that nothing caught the state of the process is unknown: it says so and ends, and its supervisor starts it anew. */
-function endOnSurprises(tell: (error: unknown) => void): void {
-  const end = (error: unknown) => {
-    tell(error)
-    process.exit(1)
-  }
-  process.on('uncaughtException', end)
-  process.on('unhandledRejection', end)
-}
+/** As a client takes it. */
+export const hostAndPort = ({ host, port }: { host: string; port: number }) =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`

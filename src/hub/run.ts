@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { Server } from 'bun'
+import type { AnyElysia } from 'elysia'
 import { prepareInstance } from '../access/workspaces'
 import { flushUses } from '../access/last-use'
 import { endWaits } from '../access/long-poll'
@@ -17,9 +18,10 @@ import { newId } from '../core/ids'
 import { JobSignal } from '../core/jobs/signal'
 import { Worker } from '../core/jobs/worker'
 import { openLog, type Log } from '../core/log'
-import { systemResolve } from '../core/net/egress'
+import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
 import { makeApp } from './app'
+import { apiAreas, ingestAreas } from './areas'
 import { eventJobs, jobKinds, noticeJobs } from './jobs'
 import { lockFolder } from './folder-lock'
 import { joinHubs, leaveHubs, renewPresence } from './presence'
@@ -98,17 +100,31 @@ export interface RunningHub {
   stop(): Promise<void>
 }
 
+/** What a command adds to the hub that it runs. */
+export interface Additions {
+  /** Pages that are served besides. */
+  pages?: readonly AnyElysia[]
+  /** Looks up the names of what the hub calls. */
+  resolve?: Resolve
+}
+
 /**
  * Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round.
  * @throws BadSetting, WrongMasterKey, MigrationRefused
  */
-export async function runHub(config: Config, threads: Threads, clock: Clock = systemClock): Promise<RunningHub> {
+export async function runHub(
+  config: Config,
+  threads: Threads,
+  clock: Clock = systemClock,
+  { pages = [], resolve = systemResolve }: Additions = {},
+): Promise<RunningHub> {
   checkFolder(config)
   // What keeps the very first start from serving is found before anything is made.
   if ((await wantedMasterKey(config)) === null) await checkListen(config)
   const unlock = isPostgres ? () => {} : lockFolder(config.data)
   try {
     const hub = await openHub(config, clock)
+    hub.resolve = resolve
     await joinHubs(hub, hostname())
     const worker = new Worker(hub, jobKinds)
     await hub.store.listen(jobsChannel, from => {
@@ -119,7 +135,7 @@ export async function runHub(config: Config, threads: Threads, clock: Clock = sy
     })
     await readCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
-    const app = makeApp(hub, worker)
+    const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])
     const listening = listen(app, config)
     const server = listening.server()
     hub.baseUrl = baseUrl(config, server.port!)

@@ -1,0 +1,90 @@
+import type { Role } from '../../access/tables'
+import { setupToken } from '../../access/users'
+import { encodeBase64url } from '../../core/crypto'
+import type { Past } from './past'
+
+/** Somebody who works with the hub. */
+export interface Person {
+  name: string
+  email: string
+  /** Calls the API as they would from the dashboard, and gives the body of the answer. @throws Error for one that is a problem */
+  call(method: string, path: string, body?: unknown): Promise<any>
+}
+
+export interface People {
+  /** Owner and operator: whoever looks at the demo signs in as them. */
+  ada: Person & { password: string }
+  grace: Person
+  linus: Person
+  mira: Person
+}
+
+/** Sets the installation up and lets everybody join it. */
+export async function join(past: Past): Promise<People> {
+  const ada = { name: 'Ada Lindqvist', email: 'ada@kestrel.example', password: newPassword() }
+  await past.call('POST', '/v1/setup', {}, { ...ada, token: await setupToken(past.hub) })
+  const owner = person(past, ada)
+  const workspace = (await owner.call('GET', '/v1/sessions/current')).workspace_id as string
+  await owner.call('PATCH', `/v1/workspaces/${workspace}`, { name: 'Kestrel Outdoor' })
+  const invited = async (name: string, email: string, role: Role) => {
+    const { code } = await owner.call('POST', '/v1/invitations', { email, role })
+    const password = newPassword()
+    await past.call('POST', '/v1/invitations/accept', {}, { code, name, password })
+    return person(past, { name, email, password })
+  }
+  return {
+    ada: { ...owner, password: ada.password },
+    grace: await invited('Grace Okafor', 'grace@kestrel.example', 'admin'),
+    linus: await invited('Linus Berg', 'linus@kestrel.example', 'member'),
+    mira: await invited('Mira Tanaka', 'mira@kestrel.example', 'viewer'),
+  }
+}
+
+/** Whom else they want, and what machines call with: as it is now. */
+export async function planAccess(past: Past, { ada, grace }: People, ago: (days: number) => number, narrowedTo: () => string[]) {
+  const inDays = (days: number) => new Date(past.clock.now() + days * dayMs).toISOString()
+  const permissions = (...names: string[]) => ({ mode: 'scoped', permissions: names })
+  past.plan(ago(74), () =>
+    ada.call('POST', '/v1/tokens', { name: 'deploy pipeline', ...permissions('dns.write', 'monitoring.write') }),
+  )
+  past.plan(ago(61), () =>
+    grace.call('POST', '/v1/tokens', { name: 'Grafana', mode: 'read_only', allowed_cidrs: ['10.20.0.0/16'] }),
+  )
+  past.plan(ago(25), () =>
+    grace.call('POST', '/v1/tokens', { name: 'contractor, June', ...permissions('monitoring.read'), expires_at: inDays(30) }),
+  )
+  past.plan(ago(19), () =>
+    grace.call('POST', '/v1/tokens', {
+      name: 'certbot on edge-1',
+      ...permissions('dns.read', 'dns.write'),
+      resource_ids: narrowedTo(),
+    }),
+  )
+  past.plan(ago(12), async () => {
+    const { id } = await ada.call('POST', '/v1/tokens', { name: 'laptop of Linus', mode: 'read_only' })
+    past.plan(ago(9), () => ada.call('DELETE', `/v1/tokens/${id}`))
+  })
+  past.plan(ago(0.8), () => ada.call('POST', '/v1/invitations', { email: 'noor@kestrel.example', role: 'member' }))
+}
+
+function person(past: Past, { name, email, password }: { name: string; email: string; password: string }): Person {
+  let cookie: string | null = null
+  let usedAt = 0
+  return {
+    name,
+    email,
+    async call(method, path, body) {
+      // A session that nobody uses has an end.
+      if (cookie === null || past.clock.now() - usedAt > 20 * dayMs) {
+        const { headers } = await past.call('POST', '/v1/sessions', {}, { email, password })
+        cookie = headers.get('set-cookie')!.split(';')[0]!
+      }
+      usedAt = past.clock.now()
+      return (await past.call(method, path, { cookie }, body)).body
+    },
+  }
+}
+
+const newPassword = (): string => encodeBase64url(crypto.getRandomValues(new Uint8Array(12)))
+
+const dayMs = 86_400_000

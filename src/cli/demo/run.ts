@@ -1,0 +1,84 @@
+import { systemClock } from '../../core/clock'
+import type { Config } from '../../core/config'
+import { runHub, type RunningHub, type Threads } from '../../hub/run'
+import { samples } from './monitors'
+import { daysBack, troubles } from './outages'
+import { Past } from './past'
+import { PastChecks } from './past-checks'
+import { writeResults } from './past-results'
+import { join, planAccess, type People } from './people'
+import { loopback } from './ports'
+import { mulberry32 } from './random'
+import { resolveHere } from './resolver'
+import { startServers, type Servers } from './servers'
+import { signInLink } from './sign-in'
+
+/** A demo that serves. */
+export interface RunningDemo {
+  running: RunningHub
+  /** Whoever looks at it signs in as them. */
+  owner: People['ada']
+  /** Signs the owner in, once. */
+  link: string
+  stop(): Promise<void>
+}
+
+const dayMs = 86_400_000
+
+/**
+ * Fills an empty installation with three months of a company that does not exist, and serves it.
+ * @param seed of all that is left to chance
+ */
+export async function runDemo(empty: Config, threads: Threads, seed: number): Promise<RunningDemo> {
+  const random = mulberry32(seed)
+  const now = systemClock.now()
+  let clock: { now(): number } = systemClock
+  const servers = await startServers(() => clock.now(), mulberry32(seed + 1))
+  try {
+    const config: Config = {
+      ...empty,
+      dnsResolvers: [{ address: loopback, port: servers.ports.dns }],
+      smtpUrl: { host: loopback, port: servers.ports.mail, tls: 'none', user: null, password: null },
+      mailFrom: 'Bailiwick <alerts@kestrel.example>',
+    }
+    const past = await Past.open(config, now - (daysBack + 1) * dayMs, resolveHere)
+    clock = past.clock
+    const people = await livePast(past, servers, now, random)
+    clock = systemClock
+    const link = signInLink(people.ada.email)
+    const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveHere })
+    servers.begin()
+    return {
+      running,
+      owner: people.ada,
+      link: running.hub.baseUrl + link.path,
+      async stop() {
+        await running.stop()
+        servers.stop()
+      },
+    }
+  } catch (error) {
+    servers.stop()
+    throw error
+  }
+}
+
+/** All that happened before `now` (ms UTC). */
+async function livePast(past: Past, servers: Servers, now: number, random: () => number): Promise<People> {
+  const ago = (days: number) => now - days * dayMs
+  const people = await join(past)
+  const all = samples(servers)
+  const trouble = troubles(all, now, random)
+  const checks = new PastChecks(past, trouble, random)
+  past.clock.moveTo(ago(daysBack))
+  await checks.begin(people.ada, all)
+  past.plan(ago(daysBack) + 1000, () => checks.look())
+  checks.plan(now)
+  past.plan(now - 1000, () => checks.look())
+  await planAccess(past, people, ago, () => [checks.id('shop')])
+  await past.live(now)
+  await checks.end()
+  await writeResults(past.hub, checks.all(), trouble, now, random)
+  await past.close()
+  return people
+}

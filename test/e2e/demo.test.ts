@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { program, runProgram, until } from '../support/binary'
+
+/** A demo of the compiled program, whose folder is below one of the test's own. */
+async function startDemo() {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
+  const run = Bun.spawn([program('bailiwick'), 'demo', '--listen', '127.0.0.1:0'], {
+    env: { PATH: process.env.PATH!, TMPDIR: folder },
+    cwd: folder,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const said = { out: '', err: '' }
+  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
+    const decoder = new TextDecoder()
+    for await (const part of stream) said[into] += decoder.decode(part, { stream: true })
+  }
+  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
+  return {
+    said,
+    folder,
+    kept: () => readdirSync(folder).filter(name => name.startsWith('bailiwick-demo-')),
+    async stop(signal: NodeJS.Signals) {
+      run.kill(signal)
+      const code = await run.exited
+      await read
+      return code
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+describe('a demo', () => {
+  let demo: Awaited<ReturnType<typeof startDemo>>
+  let url = ''
+  let cookie = ''
+  const get = async (path: string) => {
+    const answer = await fetch(url + path, { headers: { cookie } })
+    expect([path, answer.status]).toEqual([path, 200])
+    return (await answer.json()) as any
+  }
+
+  beforeAll(async () => {
+    demo = await startDemo()
+    await until('it serves', async () => /It is throw-away/.test(demo.said.out), 60_000)
+    url = /serves at (\S+)/.exec(demo.said.out)![1]!
+  }, 70_000)
+
+  afterAll(async () => {
+    await demo.stop('SIGKILL')
+    demo.remove()
+  })
+
+  test('signs in by its link, once', async () => {
+    const link = /works one time: (\S+)/.exec(demo.said.out)![1]!
+    const wrong = await fetch(`${link}x`, { redirect: 'manual' })
+    expect([wrong.status, wrong.headers.get('location'), wrong.headers.get('set-cookie')]).toEqual([303, '/login', null])
+    const first = await fetch(link, { redirect: 'manual' })
+    expect([first.status, first.headers.get('location')]).toEqual([303, '/'])
+    cookie = first.headers.get('set-cookie')!.split(';')[0]!
+    const second = await fetch(link, { redirect: 'manual' })
+    expect([second.headers.get('location'), second.headers.get('set-cookie')]).toEqual(['/login', null])
+    expect((await get('/v1/users/me')).email).toBe('ada@kestrel.example')
+  })
+
+  test('lets its owner in by the password that it prints', async () => {
+    const [, email, password] = /^Or as (\S+) with the password (\S+)$/m.exec(demo.said.out)!
+    const answer = await fetch(`${url}/v1/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    })
+    expect(answer.status).toBe(201)
+  })
+
+  test('has monitors of every state, one of them down with an incident that is open', async () => {
+    const { data } = await get('/v1/monitors?limit=100')
+    expect(data.length).toBeGreaterThan(15)
+    for (const status of ['up', 'degraded', 'down']) expect(data.map((one: any) => one.status)).toContain(status)
+    const payments = data.find((one: any) => one.key === 'payments')
+    expect(payments.status).toBe('down')
+    const incidents = await get(`/v1/incidents?monitor=${payments.id}&status=open`)
+    expect(incidents.data).toHaveLength(1)
+  })
+
+  test('has ninety days of uptime and of latency', async () => {
+    const { data } = await get('/v1/monitors?key=shop')
+    const uptime = await get(`/v1/monitors/${data[0].id}/uptime?range=90d`)
+    expect(uptime.days.length).toBeGreaterThanOrEqual(90)
+    const seen = uptime.days.filter((one: any) => one.uptime_percent !== null)
+    expect(seen.length).toBeGreaterThanOrEqual(89)
+    expect(uptime.uptime_percent).toBeGreaterThan(99)
+    expect(uptime.uptime_percent).toBeLessThan(100)
+    expect(uptime.outages).toBeGreaterThan(0)
+    expect(uptime.latency.p95).toBeGreaterThan(uptime.latency.p50)
+  })
+
+  test('goes on: its servers are checked', async () => {
+    const { data } = await get('/v1/monitors?key=payments')
+    await until(
+      'a check of a server that fails',
+      async () => (await get(`/v1/monitors/${data[0].id}`)).last_result?.code === 503,
+      60_000,
+    )
+  }, 70_000)
+
+  test('leaves nothing behind when it is told to end', async () => {
+    expect(demo.kept()).toHaveLength(1)
+    expect(await demo.stop('SIGTERM')).toBe(0)
+    expect(demo.kept()).toEqual([])
+    expect(demo.said.err).toBe('')
+  }, 30_000)
+})
+
+test('a demo that is stopped while it is made leaves nothing behind either', async () => {
+  const demo = await startDemo()
+  try {
+    await until('it began', async () => demo.kept().length === 1 && demo.said.out.includes('Making'), 20_000)
+    expect(await demo.stop('SIGINT')).toBe(0)
+    expect(demo.kept()).toEqual([])
+  } finally {
+    demo.remove()
+  }
+}, 40_000)
+
+test('a demo touches no installation that is there', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
+  try {
+    writeFileSync(join(folder, 'bailiwick.db'), 'mine')
+    const inUse = await runProgram('bailiwick', ['demo', '--data', folder])
+    expect([inUse.code, inUse.err]).toEqual([1, expect.stringContaining('is not empty')])
+    expect(readdirSync(folder)).toEqual(['bailiwick.db'])
+    const shared = await runProgram('bailiwick', ['demo'], {
+      env: {
+        PATH: process.env.PATH!,
+        BAILIWICK_DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',
+        BAILIWICK_MASTER_KEY_FILE: '/dev/null',
+      },
+    })
+    expect([shared.code, shared.err]).toEqual([1, expect.stringContaining('unset BAILIWICK_DATABASE_URL')])
+    expect(existsSync(join(folder, 'master.key'))).toBe(false)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 40_000)
