@@ -87,6 +87,11 @@ export const beginTest = (): void => {
 /** Closes the worlds of the test that ended. */
 export async function endTest(): Promise<void> {
   withinTest = false
+  await closeWorlds()
+}
+
+/** Closes the worlds that the test has opened so far: one that opens many has no more of them at once than it needs. */
+export async function closeWorlds(): Promise<void> {
   await Promise.all(ofTest.splice(0).map(close => close()))
 }
 

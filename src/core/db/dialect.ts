@@ -12,6 +12,8 @@ export const table = either(Sqlite.sqliteTable, Pg.pgTable)
 export const index = either(Sqlite.index, Pg.index)
 export const uniqueIndex = either(Sqlite.uniqueIndex, Pg.uniqueIndex)
 export const primaryKey = either(Sqlite.primaryKey, Pg.primaryKey)
+/** A table under another name, for a query that looks at it twice. */
+export const aliased = either(Sqlite.alias, Pg.alias)
 
 /**
  * The query with its rows locked until the transaction ends, for a step that reads, decides and writes back. SQLite needs

@@ -1,4 +1,5 @@
-import { and, asc, eq, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { aliased } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
@@ -53,6 +54,41 @@ export async function moveUpAll(
   const jobs: JobDraft[] = []
   for (const one of lines.values()) jobs.push(...(await moveUp(tx, one, now, how)))
   return jobs
+}
+
+/**
+ * Sends what waits for its try back behind those that were let into its line before it, so that a later try does not overtake them.
+ * What is in flight ends its try first.
+ */
+export async function fallBack(tx: Tx, endpoint: Pick<Delivery, 'workspaceId'> & { id: string }, now: number): Promise<void> {
+  const earlier = aliased(webhookDeliveries, 'earlier')
+  const isBehindHeld = tx
+    .select({ id: earlier.id })
+    .from(earlier)
+    .where(
+      and(
+        eq(earlier.endpointId, endpoint.id),
+        eq(earlier.resourceId, webhookDeliveries.resourceId),
+        lt(earlier.turn, webhookDeliveries.turn),
+        isNotNull(earlier.turn),
+        isNull(earlier.finishedAt),
+        eq(earlier.status, 'held'),
+        ne(earlier.reason, 'endpoint_disabled'),
+      ),
+    )
+  await tx
+    .update(webhookDeliveries)
+    .set({ status: 'held', reason: behindEarlier, nextAttemptAt: null, updatedAt: now })
+    .where(
+      and(
+        // The workspace is named for the index, which holds the few that wait and not the many that are held.
+        eq(webhookDeliveries.workspaceId, endpoint.workspaceId),
+        inArray(webhookDeliveries.status, ['pending', 'retrying']),
+        eq(webhookDeliveries.endpointId, endpoint.id),
+        isNotNull(webhookDeliveries.turn),
+        exists(isBehindHeld),
+      ),
+    )
 }
 
 /** The state of a delivery that is to be tried as soon as it can be. */

@@ -12,7 +12,7 @@ import { startAction } from '../actions/start'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
 import { obstacles } from './deliveries'
 import { endpointOf, endpointTarget, type Endpoint } from './endpoints'
-import { behindEarlier, moveUpAll, waitsForNothing } from './line'
+import { behindEarlier, fallBack, moveUpAll, waitsForNothing } from './line'
 import type { WebhookRecoveryInput } from './delivery-shapes'
 import { heldStill, obstacleOf } from './standing'
 import { isFinal, recoverableStates, webhookDeliveries, type RecoverableState } from './tables'
@@ -160,6 +160,7 @@ async function sendAgain(
     else jobs.push(deliverJobFor(changed, now, { recovery: true }))
   }
   const sent = jobs.length + lined.length
+  if (lined.length > 0) await fallBack(tx, endpoint, now)
   jobs.push(...(await moveUpAll(tx, lined, now, { recovery: true })))
   return { jobs, sent, looked: rows.length, last: rows.at(-1)?.id ?? after }
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { JobKind } from '../../core/jobs/job'
 import type { JobDraft } from '../../core/jobs/queue'
 import { deliverJobFor, untilDone } from './delivery-jobs'
-import { behindEarlier, moveUpAll, waitsForNothing } from './line'
+import { behindEarlier, fallBack, moveUpAll, waitsForNothing } from './line'
 import { webhookDeliveries, webhookEndpoints } from './tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
@@ -57,13 +57,21 @@ export async function cancelWaiting(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'wor
   await tx.update(webhookDeliveries).set(end).where(heldFor(endpoint))
 }
 
-/** Makes what was held while the endpoint was disabled wait for nothing but its switch; returns how many there are. */
-export async function holdForSwitchOnly(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<number> {
+/**
+ * Makes what was held while the endpoint was disabled wait for nothing but its switch, and where the order is kept what comes after it
+ * wait for that; returns how many were held.
+ */
+export async function holdForSwitchOnly(
+  tx: Tx,
+  endpoint: Pick<Endpoint, 'id' | 'workspaceId' | 'ordering'>,
+  now: number,
+): Promise<number> {
   const freed = await tx
     .update(webhookDeliveries)
     .set({ reason: 'endpoint_inactive', updatedAt: now })
     .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, 'endpoint_disabled')))
     .returning({ id: webhookDeliveries.id })
+  if (freed.length > 0 && endpoint.ordering === 'per_resource') await fallBack(tx, endpoint, now)
   return freed.length
 }
 
