@@ -8,6 +8,9 @@ const files = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
 // Each test has a hub, a database and ports of its own: two processes get in each other’s way no more than two tests do.
 const processes = 2
 
+// Tests of what the hub serves look at the dashboard as it is built.
+if (!(await runs([process.execPath, 'src/bin/build-dashboard.ts']))) await say('The dashboard was not built.\n')
+
 let counts: Counts
 if (onPostgres) {
   const server = await startPostgres()

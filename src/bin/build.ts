@@ -15,20 +15,32 @@ const flags = [
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',
 ]
+const built = Bun.spawnSync([process.execPath, 'src/bin/build-dashboard.ts'], { stdout: 'ignore', stderr: 'inherit' })
+if (built.exitCode !== 0) process.exit(built.exitCode)
+
 // Workers of the hub are listed here beside it: the compiled program finds an entry point only in the entry's own folder.
 const programs = [
-  { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'] },
-  { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'] },
-  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'] },
+  { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'], assets: ['dist/web'] },
+  { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'], assets: [] },
+  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'], assets: [] },
 ]
 
 const target = option('--target')
 const folder = option('--outdir') ?? 'dist'
 mkdirSync(folder, { recursive: true })
-for (const { name, entries } of programs) {
+for (const { name, entries, assets } of programs) {
   const file = `${folder}/${name}`
   const { exitCode } = Bun.spawnSync(
-    [process.execPath, 'build', ...flags, ...(target ? [`--target=${target}`] : []), ...entries, '--outfile', file],
+    [
+      process.execPath,
+      'build',
+      ...flags,
+      ...(target ? [`--target=${target}`] : []),
+      ...assets.flatMap(folder => ['--asset', folder]),
+      ...entries,
+      '--outfile',
+      file,
+    ],
     {
       stdout: 'ignore',
       stderr: 'inherit',

@@ -1,5 +1,5 @@
-// Files that are embedded as they are. Each is imported `with { type: 'text' }` or, the large ones, `with { type: 'file' }`
-// as the path to read them from: inside the compiled program too.
+// Files of the API reference that are embedded as they are. Each is imported `with { type: 'text' }` or, the large ones,
+// `with { type: 'file' }` as the path to read them from: inside the compiled program too.
 declare module '*/swagger-ui-bundle.js' {
   const path: string
   export default path
@@ -8,19 +8,11 @@ declare module '*/swagger-ui.css' {
   const path: string
   export default path
 }
-declare module '*/app.js' {
-  const text: string
-  export default text
-}
 declare module '*/swagger-start.js' {
   const text: string
   export default text
 }
 declare module '*.css' {
-  const text: string
-  export default text
-}
-declare module '*.svg' {
   const text: string
   export default text
 }

@@ -8,6 +8,7 @@ import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
+import dashboard from './dashboard.md' with { type: 'text' }
 import dns from './dns.md' with { type: 'text' }
 import dnsSync from './dns-sync.md' with { type: 'text' }
 import dnsHistory from './dns-history.md' with { type: 'text' }
@@ -53,6 +54,7 @@ export const pages: readonly Page[] = [
   page('getting-started', gettingStarted),
   page('api', api),
   page('tokens', tokens),
+  page('dashboard', dashboard),
   page('people', people),
   page('sign-in', signIn),
   page('plans', plans),

@@ -1,38 +1,27 @@
 import { Elysia, type AnyElysia } from 'elysia'
 import swaggerBundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
-import dashboardScript from '../dashboard/app.js' with { type: 'text' }
-import icon from '../dashboard/icon.svg' with { type: 'text' }
-import dashboardPage from '../dashboard/index.html' with { type: 'text' }
-import dashboardStyle from '../dashboard/style.css' with { type: 'text' }
-import referencePage from '../dashboard/swagger.html' with { type: 'text' }
-import referenceStyle from '../dashboard/swagger.css' with { type: 'text' }
-import referenceScript from '../dashboard/swagger-start.js' with { type: 'text' }
+import { dashboardPaths } from '../dashboard/paths'
+import referencePage from '../dashboard/reference/swagger.html' with { type: 'text' }
+import referenceStyle from '../dashboard/reference/swagger.css' with { type: 'text' }
+import referenceScript from '../dashboard/reference/swagger-start.js' with { type: 'text' }
 import handbookStyle from '../docs/style.css' with { type: 'text' }
 import { missingPage, pageHtml, problemHtml } from '../docs/render'
 import type { Hub } from '../core/hub'
+import { Problem } from '../core/problem'
 import { HeldFile, pageHeaders } from './held-file'
 import { openapiText } from './openapi'
+import { dashboardPage, webFile } from './web-files'
 
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
 const page = (text: string) => new HeldFile(text, html, pageHeaders)
-const dashboard = page(dashboardPage as unknown as string)
 
 /** Files at a path of their own. The large ones are read when somebody asks for them. */
 const files: Record<string, HeldFile | (() => Promise<HeldFile>)> = {
-  '/': dashboard,
-  '/setup': dashboard,
-  '/login': dashboard,
-  '/sign-up': dashboard,
-  '/invite': dashboard,
-  '/incidents/:id': dashboard,
   '/swagger': page(referencePage as unknown as string),
-  '/assets/app.js': new HeldFile(dashboardScript, script),
-  '/assets/style.css': new HeldFile(dashboardStyle, style),
-  '/assets/icon.svg': new HeldFile(icon, 'image/svg+xml'),
   '/assets/handbook.css': new HeldFile(handbookStyle, style),
   '/assets/swagger.css': new HeldFile(referenceStyle, style),
   '/assets/swagger-start.js': new HeldFile(referenceScript, script),
@@ -56,12 +45,21 @@ function makeRoutes(): AnyElysia {
     const forms = path === '/' || path.startsWith('/v1/') ? [path] : [path, `${path}/`]
     for (const form of forms) app = app.get(form, (context: unknown) => answer(context as Asked))
   }
+  for (const path of dashboardPaths) serve(path, ({ request }) => dashboardPage().answer(request))
+  serve('/icon.svg', ({ request }) => built('icon.svg', request))
+  serve('/assets/:file', ({ request, params }) => built(`assets/${params.file}`, request))
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).answer(request))
   serve('/docs', ({ request }) => handbook('overview', request))
   serve('/docs/:page', ({ request, params }) => handbook(params.page!, request))
   serve('/problems/:code', ({ request, params }) => answerWith(`problem ${params.code}`, problemHtml(params.code!), request))
   serve('/v1/openapi.json', async ({ request, hub }) => (await description(hub.baseUrl)).answer(request))
   return app
+}
+
+function built(path: string, request: Request): Response {
+  const file = webFile(path)
+  if (file === null) throw new Problem('not_found', 'There is no such file. A newer dashboard has others: load the page again.')
+  return file.answer(request)
 }
 
 async function fileAt(path: string): Promise<HeldFile> {

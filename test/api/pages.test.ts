@@ -64,26 +64,23 @@ test('assets have their type, are packed for who can unpack them, and are not se
     'if-none-match': plain.headers.get('etag')!,
   })
   expect([again.status, again.text]).toEqual([304, ''])
-  expect((await stranger.call('GET', '/assets/style.css')).headers.get('content-type')).toBe('text/css; charset=utf-8')
 })
 
-test('each input of the first pages has a label and a place for what is wrong with it', async () => {
+test('what the dashboard is made of is sent packed, to be kept for good, and a file of an older one is 404', async () => {
   const { stranger } = await world()
-  const { text } = await stranger.call('GET', '/login')
-  const inputs = [...text.matchAll(/<(?:input|select) id="([^"]+)"([^>]*)/g)]
-  expect(inputs.length).toBeGreaterThan(6)
-  for (const [, id, attributes] of inputs) {
-    expect(text).toContain(`<label for="${id}">`)
-    if (attributes!.includes('name=')) expect(text).toContain(`id="${id}-error"`)
-  }
-})
-
-test('the script of the first pages uses elements that are there', async () => {
-  const { stranger } = await world()
-  const [page, script] = [(await stranger.call('GET', '/')).text, (await stranger.call('GET', '/assets/app.js')).text]
-  for (const [, id] of script.matchAll(/byId\('([^']+)'\)/g)) expect(page).toContain(`id="${id}"`)
-  for (const [, name] of script.matchAll(/onSubmit\('([^']+)'/g)) expect(page).toContain(`data-form="${name}"`)
-  for (const [, id] of script.matchAll(/list\('([^']+)'/g)) expect(page).toContain(`id="${id}-empty"`)
+  const { text } = await stranger.call('GET', '/')
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)![1]!
+  const packed = await stranger.call('GET', script, undefined, { 'accept-encoding': 'gzip, br' })
+  expect(packed.headers.get('content-encoding')).toBe('br')
+  expect(packed.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect((await stranger.call('GET', script, undefined, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe(
+    'gzip',
+  )
+  expect((await stranger.call('GET', script)).headers.get('content-encoding')).toBeNull()
+  expect((await stranger.call('GET', '/')).headers.get('cache-control')).toBe('no-cache')
+  const gone = await stranger.call('GET', '/assets/index-000000.js')
+  expect([gone.status, gone.body.code]).toEqual([404, 'not_found'])
 })
 
 test('the page of an error says what it means and what to do', async () => {

@@ -97,6 +97,12 @@ const refusals: [files: RegExp, refused: RegExp, reason: string, typesToo?: bool
     /^src\/core\/(db\/|change$|ctx$|hub$)|[/-]tables$/,
     'a plug-in gets plain values and gives plain values',
   ],
+  [
+    /^src\/dashboard\//,
+    /^src\/(features|access)\/|^src\/core\/(?!clock$|permissions$)/,
+    'what pages import of the hub goes to every browser: types alone, and the few files that import nothing',
+    false,
+  ],
   // The bench compares the hub with the same query on nothing but the runtime.
   [
     /^src\/(?!core\/db\/|cli\/bench\/)/,

@@ -1,0 +1,71 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { LinkButton } from './parts/button'
+import { Page, Skeleton } from './parts/page'
+import { Problem } from './parts/problem'
+import { Refused } from './client'
+import { Shell } from './shell/shell'
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: Missing, errorComponent: Broken })
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
+
+/** A page of people who are signed in. Its code is fetched when it is first gone to. */
+const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
+  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load) })
+
+/** A page in front of the login. */
+const door = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
+
+// One line a page; its folder in pages/ has the name of its area. Each address stands in paths.ts too, for the hub.
+const routes = root.addChildren([
+  door('/setup', () => import('./pages/door/setup')),
+  door('/login', () => import('./pages/door/login')),
+  shell.addChildren([
+    page('/', () => import('./pages/overview/overview')),
+    page('/tokens', () => import('./pages/tokens/tokens')),
+    page('/tokens/new', () => import('./pages/tokens/new-token')),
+    page('/tokens/$id', () => import('./pages/tokens/token')),
+  ]),
+])
+
+/** Where each address leads. What a page shows is part of its address, in plain `name=value` form. */
+export const router = createRouter({
+  routeTree: routes,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultPendingComponent: Skeleton,
+  parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: search => {
+    const entries = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+    const text = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString()
+    return text && `?${text}`
+  },
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+function Missing() {
+  return (
+    <main>
+      <Page title="No such page" lead="The address leads nowhere.">
+        <LinkButton to="/">To the overview</LinkButton>
+      </Page>
+    </main>
+  )
+}
+
+function Broken({ error }: { error: unknown }) {
+  const refused =
+    error instanceof Refused
+      ? error
+      : new Refused(0, 'page_failed', error instanceof Error ? error.message : String(error), [], null, {})
+  return (
+    <Page title="This page failed">
+      <Problem error={refused} onAgain={() => location.reload()} />
+    </Page>
+  )
+}
