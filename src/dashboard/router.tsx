@@ -22,6 +22,13 @@ const routes = root.addChildren([
   door('/login', () => import('./pages/door/login')),
   shell.addChildren([
     page('/', () => import('./pages/overview/overview')),
+    page('/notices', () => import('./pages/notices/notices')),
+    page('/events', () => import('./pages/events/events')),
+    page('/actions', () => import('./pages/actions/actions')),
+    page('/actions/$id', () => import('./pages/actions/action')),
+    page('/audit', () => import('./pages/audit/audit')),
+    page('/audit/$id', () => import('./pages/audit/audit-entry')),
+    page('/audit-streams', () => import('./pages/audit-streams/audit-streams')),
     page('/tokens', () => import('./pages/tokens/tokens')),
     page('/tokens/new', () => import('./pages/tokens/new-token')),
     page('/tokens/$id', () => import('./pages/tokens/token')),

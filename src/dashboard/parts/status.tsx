@@ -55,6 +55,8 @@ const moods: Record<string, Mood> = {
   throttled: 'warn',
   down: 'bad',
   failed: 'bad',
+  failure: 'bad',
+  denied: 'warn',
   failing: 'bad',
   open: 'bad',
   error: 'bad',
