@@ -260,7 +260,7 @@ describe('transfers', () => {
     expect(await transferred(here, at, 'example.com.', keyOf(other))).toEqual(lines)
     // The thread tells of it when the client has read it all.
     let told: any
-    for (let tries = 0; tries < 100 && told?.data.length !== 2; tries++) {
+    for (let tries = 0; tries < 1_000 && told?.data.length !== 2; tries++) {
       await Bun.sleep(10)
       await writeTransfers(hub)
       told = (await acme.call('GET', `${builtin}/transfers`)).body

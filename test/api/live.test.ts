@@ -264,7 +264,7 @@ describe.skipIf(!isPostgres)('at another hub', () => {
       }
       return true
     })()
-    for (let n = 0; n < 20 && !(await Promise.race([hearing, Bun.sleep(50)])); n++) await here.pass(250)
+    for (let n = 0; n < 200 && !(await Promise.race([hearing, Bun.sleep(50)])); n++) await here.pass(250)
     expect(heard.get('change')).toContainEqual(created(made))
     expect(heard.get('heartbeats')).toMatchObject([{ id: beat.id, started: true }])
     expect(heard.get('results')).toMatchObject([{ id: monitor, ok: true, response_ms: 12 }])
