@@ -1,0 +1,12 @@
+import type { ZoneView } from '../../../features/dns/zone-shapes'
+
+interface ZoneTab {
+  /** Last part of its address; `records` is at the zone's own. */
+  name: string
+  label: string
+  /** Zones that have it; all when absent. */
+  for?: (zone: ZoneView) => boolean
+}
+
+/** The tabs of a zone, in their order. What each shows stands in zone.tsx. */
+export const zoneTabs: readonly ZoneTab[] = [{ name: 'records', label: 'Records' }]

@@ -1,0 +1,30 @@
+import { useParams } from '@tanstack/react-router'
+import { lazy, Suspense, type ComponentType } from 'react'
+import type { ZoneView } from '../../../features/dns/zone-shapes'
+import { Loaded, Page, Skeleton } from '../../parts/page'
+import { useOne } from '../../queries'
+
+// What each tab shows, `ZoneFrame` around it included, since its buttons are up there. Its name stands in zone-tabs.ts too.
+const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
+  records: lazy(() => import('./records/records')),
+}
+const up = { to: '/dns', label: 'Zones' }
+
+/** A zone: the tab that the address names. */
+export default function Zone() {
+  const { id, tab = 'records' } = useParams({ strict: false })
+  const found = useOne<ZoneView>(`/dns/zones/${id}`)
+  return (
+    <Loaded found={found} up={up}>
+      {zone => {
+        const View = views[tab]
+        if (!View) return <Page title="No such page" lead={`A zone has no «${tab}».`} up={up} />
+        return (
+          <Suspense fallback={<Skeleton />}>
+            <View zone={zone} />
+          </Suspense>
+        )
+      }}
+    </Loaded>
+  )
+}
