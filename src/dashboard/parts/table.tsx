@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
@@ -26,7 +26,7 @@ interface TableProps<Row> {
   columns: readonly Column<Row>[]
   list: Listed<Row>
   idOf(row: Row): string
-  /** Address of the row's page; the whole row leads there. */
+  /** Address of the row's page; the whole row leads there, and what its first column shows is the link. */
   linkOf?(row: Row): string
   /** The order as the API words it: `name`, `-created_at`. */
   sort?: string
@@ -162,13 +162,19 @@ export function Table<Row>(props: TableProps<Row>) {
                     <input type="checkbox" aria-label="Choose" checked={isChosen} onChange={() => choose(id)} />
                   </td>
                 )}
-                {columns.map(column => (
+                {columns.map((column, at) => (
                   <td
                     key={column.name}
                     style={{ height: rowHeight }}
                     className={`truncate border-b border-line px-3 group-last:border-0 ${column.right ? 'text-right' : ''} ${column.from ? shown[column.from] : ''}`}
                   >
-                    {column.render(row)}
+                    {at === 0 && linkOf ? (
+                      <Link to={linkOf(row)} className="group-hover:underline">
+                        {column.render(row)}
+                      </Link>
+                    ) : (
+                      column.render(row)
+                    )}
                   </td>
                 ))}
               </tr>
