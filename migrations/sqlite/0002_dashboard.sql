@@ -17,4 +17,6 @@ CREATE TABLE `recovery_codes` (
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-ALTER TABLE `users` ADD `preferences` text;
+ALTER TABLE `users` ADD `preferences` text;--> statement-breakpoint
+ALTER TABLE `monitors` ADD `certificate_expires_at` integer;--> statement-breakpoint
+CREATE INDEX `monitors_certificate` ON `monitors` (`workspace_id`,`certificate_expires_at`,`id`) WHERE certificate_expires_at is not null;

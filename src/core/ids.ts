@@ -98,6 +98,13 @@ export function idTime(id: string): number {
   return time
 }
 
+/** The first identifier that a time (ms since 1970) can have: those made from then on are not before it. */
+export function leastId<P extends IdPrefix>(prefix: P, time: number): Id<P> {
+  const bytes = new Uint8Array(16)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.max(0, Math.trunc(time))) << 16n)
+  return `${prefix}_${toBase32(bytes)}`
+}
+
 /** A random UUID (version 4, RFC 9562 section 5.4) in its usual lower-case form: nothing can be read from it. */
 export function newUuid4(): string {
   return crypto.randomUUID()

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
+import { countRows } from './db/counts'
 import { prepared } from './db/prepared'
 import { readRows } from './db/rows'
 import type { Reader } from './db/transaction'
@@ -47,7 +48,6 @@ export interface Listing<Row> {
 }
 
 const most = 100
-const mostCounted = 10_000
 
 /** The query parameters of a listing, for its route. */
 export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'mostItems' | 'defaultSort'>): TObject {
@@ -131,7 +131,7 @@ export async function listPage<Row, View>(
   const views = rows.map(view)
   const data = views.some(one => one instanceof Promise) ? await Promise.all(views) : (views as View[])
   const page: Page<View> = { data, pagination: { has_more: more, next_cursor: next } }
-  if (query.include === 'total') page.pagination.total = await countRows(ctx, listing, query, filters, owner)
+  if (query.include === 'total') page.pagination.total = await countAll(ctx, listing, query, filters, owner)
   return page
 }
 
@@ -201,7 +201,7 @@ function isAfter(order: Ordered<never>[], values: (string | number)[], place: (v
   )})`
 }
 
-async function countRows<Row>(
+async function countAll<Row>(
   ctx: Ctx,
   listing: Listing<Row>,
   query: Record<string, unknown>,
@@ -211,20 +211,16 @@ async function countRows<Row>(
   const now = ctx.hub.clock.now()
   const place = (value: unknown): SQL => sql`${value}`
   const narrowed = narrowingColumn(ctx, listing, owner)
-  const inner = rowsOf(ctx.hub.read, listing, { id: listing.id })
-    .where(
-      and(
-        listing.through?.on,
-        listing.owner ? eq(listing.owner, owner) : undefined,
-        listing.condition,
-        narrowed ? reachable(ctx, narrowed) : undefined,
-        ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
-      ),
-    )
-    .limit(mostCounted)
-    .as('counted')
-  const [row] = await ctx.hub.read.select({ total: sql`count(*)`.mapWith(Number) }).from(inner)
-  return row!.total
+  const rows = rowsOf(ctx.hub.read, listing, { id: listing.id }).where(
+    and(
+      listing.through?.on,
+      listing.owner ? eq(listing.owner, owner) : undefined,
+      listing.condition,
+      narrowed ? reachable(ctx, narrowed) : undefined,
+      ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+    ),
+  )
+  return await countRows(ctx.hub.read, rows)
 }
 
 /** Where a cursor points. @throws Problem 400 `invalid_cursor` */

@@ -17,6 +17,7 @@ import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
 import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
+import { overviewRoutes } from '../features/overview/routes'
 import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
@@ -58,6 +59,7 @@ export const apiAreas: readonly AnyElysia[] = [
   webhookRoutes,
   eventRoutes,
   liveRoutes,
+  overviewRoutes,
   actionRoutes,
   auditRoutes,
   noticeRoutes,

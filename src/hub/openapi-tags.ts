@@ -8,6 +8,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Ingest', description: 'What customers’ own tools call, each with the credential of one source.' },
   { name: 'Webhooks', description: 'Endpoints that are told of events, and the log of deliveries.' },
   { name: 'Events', description: 'What happened: the feed, and the kinds there are.' },
+  { name: 'Overview', description: 'How a workspace stands.' },
   { name: 'Live', description: 'Hearing at once what changes.' },
   { name: 'Actions', description: 'Long work: how far it is, and what came of it.' },
   { name: 'Messages', description: 'What webhook endpoints receive.' },

@@ -87,6 +87,7 @@ export async function made(
       ...asNew(now),
       stateVersion: 1,
       lastCheckAt: null,
+      certificateExpiresAt: null,
       version: 1,
       createdAt: now,
       updatedAt: now,
@@ -148,6 +149,7 @@ export async function rewritten(
     .set({
       ...columns,
       ...(!sameOptions && (await optionColumns(tx, ctx.hub, row, type, asked.options))),
+      ...((!sameOptions || asked.target !== row.target) && { certificateExpiresAt: null }),
       version: row.version + 1,
       updatedAt: ctx.hub.clock.now(),
     })

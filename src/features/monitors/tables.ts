@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
@@ -55,6 +56,8 @@ export const monitors = table(
     stateVersion: int('state_version').notNull(),
     // Written down every now and then, not at each check.
     lastCheckAt: time('last_check_at'),
+    // The end of the first certificate of the chain that a check last saw, written down with it; null where it saw none.
+    certificateExpiresAt: time('certificate_expires_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
@@ -64,6 +67,10 @@ export const monitors = table(
     index('monitors_name').on(t.workspaceId, t.name, t.id),
     index('monitors_status').on(t.workspaceId, t.status, t.id),
     index('monitors_share').on(t.share),
+    // Columns in the condition of an index have no table before them (SQLite).
+    index('monitors_certificate')
+      .on(t.workspaceId, t.certificateExpiresAt, t.id)
+      .where(sql`certificate_expires_at is not null`),
     index('monitors_updated').on(t.updatedAt),
     uniqueIndex('monitors_number').on(t.number),
     uniqueIndex('monitors_key').on(t.workspaceId, t.key),

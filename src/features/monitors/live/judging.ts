@@ -155,6 +155,7 @@ export class Judging {
         state: after.state,
         stateVersion: row.stateVersion + 1,
         lastCheckAt: kept.lastCheckAt,
+        certificateExpiresAt: kept.certificateExpiresAt,
       })
       .where(and(eq(monitors.id, row.id), eq(monitors.stateVersion, row.stateVersion), eq(monitors.version, row.version)))
       .returning({ id: monitors.id })

@@ -42,6 +42,7 @@ const keptMembers = [
   'state',
   'stateVersion',
   'lastCheckAt',
+  'certificateExpiresAt',
   'version',
 ] as const satisfies (keyof MonitorRow)[]
 
@@ -198,6 +199,8 @@ export class Roster {
         lastBad: before?.lastBad ?? null,
         lastCheckAt: Math.max(before?.lastCheckAt ?? 0, row.lastCheckAt ?? 0) || null,
         checkWrittenAt: row.lastCheckAt,
+        // What is remembered may be newer; of a monitor that was edited it says nothing.
+        certificateExpiresAt: (before?.version === row.version ? before : row).certificateExpiresAt,
       })
     }
     await this.specify(rows, change)

@@ -122,6 +122,8 @@ export class MonitoringWatch {
       // A time that is still to come is of a clock that was set back since.
       const known = kept.lastCheckAt ?? 0
       kept.lastCheckAt = known > this.hub.clock.now() ? result.at : Math.max(known, result.at)
+      // What failed before it saw a certificate says nothing about it.
+      if (result.certificate || result.status !== 'down') kept.certificateExpiresAt = result.certificate?.chain_not_after ?? null
       const { evidence } = result
       latest.set(kept.id, { result: this.remembered(result), nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
       topics.wake(resultTopic(kept.id))

@@ -1,0 +1,28 @@
+import { and, count, eq } from 'drizzle-orm'
+import type { Ctx } from '../../core/ctx'
+import { countRows, numbersOf } from '../../core/db/counts'
+import { syncStates, unsyncedMark, type SyncState } from './sync/three-way'
+import { dnsRecordMarks, dnsZones } from './tables'
+
+export { syncStates }
+
+/** How many zones a workspace has, by how they stand at their providers, and how many of its records are not synced, up to 10,000. */
+export async function zonesOutline({ hub, workspaceId }: Ctx): Promise<{
+  zones: { total: number; by_state: Record<SyncState, number> }
+  records_out_of_sync: number
+}> {
+  const { read } = hub
+  const rows = await read
+    .select({ word: dnsZones.syncState, n: count() })
+    .from(dnsZones)
+    .where(eq(dnsZones.workspaceId, workspaceId))
+    .groupBy(dnsZones.syncState)
+  const unsynced = read
+    .select({ id: dnsRecordMarks.recordId })
+    .from(dnsRecordMarks)
+    .where(and(eq(dnsRecordMarks.workspaceId, workspaceId), eq(dnsRecordMarks.mark, unsyncedMark)))
+  return {
+    zones: { total: rows.reduce((sum, row) => sum + row.n, 0), by_state: numbersOf(syncStates, rows) },
+    records_out_of_sync: await countRows(read, unsynced),
+  }
+}

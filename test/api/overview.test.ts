@@ -1,0 +1,229 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { idTime, leastId, newId } from '../../src/core/ids'
+import { stateMark, unsyncedMark } from '../../src/features/dns/sync/three-way'
+import { dnsRecordMarks, dnsRecords, dnsZones } from '../../src/features/dns/tables'
+import { webhookDeliveries, webhookEndpoints } from '../../src/features/webhooks/tables'
+import { bad, restart, say, watched } from '../support/watched-monitors'
+import { addPerson, person } from '../support/people'
+import { raiseAlert, receiver, stopReceivers } from '../support/receiver'
+import { callerWith, world, type Caller } from '../support/world'
+
+const dayMs = 86_400_000
+const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+const overview = async (caller: Caller) => {
+  const answer = await caller.call('GET', '/v1/overview')
+  expect(answer.status).toBe(200)
+  return answer.body
+}
+
+test('a workspace in which nothing is has nothing to tell', async () => {
+  const here = await world()
+  const { changes, ...rest } = await overview(here.rival)
+  expect(changes.map((one: any) => one.action)).toEqual(['account.token.create'])
+  expect(rest).toMatchObject({
+    at: '2026-11-21T10:00:00.000Z',
+    incidents: { total: 0, data: [] },
+    monitors: { total: 0, by_status: { up: 0, down: 0, new: 0 } },
+    heartbeats: { total: 0, by_status: { grace: 0 } },
+    dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0 },
+    webhooks: { endpoints: { total: 0, disabled: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
+    certificates: { total: 0, data: [] },
+    tokens: { total: 0, data: [] },
+    invitations: { pending: 0 },
+    notices: { total: 0, data: [] },
+    maintenance: { in_force: [], next: [] },
+  })
+})
+
+test('monitors and heartbeats are counted as their lists show them, and their incidents are told', async () => {
+  const here = await world()
+  const [one] = [await watched(here, { confirm: 1 }), await watched(here, { name: 'other' })]
+  await say(here, one, bad)
+  const names = ['new', 'up', 'grace', 'down', 'paused']
+  for (const name of names) {
+    const { id, uuid } = (await here.acme.call('POST', '/v1/heartbeats', { name, schedule })).body
+    if (['grace', 'down'].includes(name)) await here.stranger.call('GET', `/ping/${uuid}`)
+    if (name === 'paused') await here.acme.call('POST', `/v1/heartbeats/${id}/pause`, {})
+    if (name === 'grace') await here.pass(30_000)
+  }
+  // The one pinged half a minute before the other is at the end of its grace time; nobody has marked it down.
+  here.clock.jump(3_600_000 + 30_000)
+  const up = (await here.acme.call('GET', '/v1/heartbeats?q=up')).body.data[0]
+  await here.stranger.call('GET', `/ping/${up.uuid}`)
+  const seen = await overview(here.acme)
+  const shown = (await here.acme.call('GET', '/v1/heartbeats')).body.data
+  const counted = (word: string) => shown.filter((row: any) => row.status === word).length
+  expect(seen.heartbeats).toEqual({ total: 5, by_status: Object.fromEntries(names.map(name => [name, counted(name)])) })
+  expect(seen.heartbeats.by_status).toMatchObject({ new: 1, up: 1, grace: 1, down: 1, paused: 1 })
+  expect(seen.monitors).toMatchObject({ total: 2, by_status: { down: 1, new: 1, up: 0 } })
+  const { data } = (await here.acme.call('GET', '/v1/incidents?status=open,acknowledged')).body
+  expect(data).toHaveLength(1)
+  expect(seen.incidents).toEqual({ total: 1, data })
+})
+
+test('certificates that end soon are those that checks saw last, by whichever hub, also after a start', async () => {
+  const here = await world()
+  const ending = (days: number) => ({
+    sha256: 'aa',
+    subject: 'CN=shop',
+    issuer: 'CN=ca',
+    serial: '01',
+    names: ['shop.example.com'],
+    not_before: 0,
+    not_after: here.clock.now() + days * dayMs,
+    chain_not_after: here.clock.now() + days * dayMs,
+  })
+  const ids: Record<string, string> = {}
+  for (const name of ['ended', 'soon', 'later', 'edited', 'plain']) ids[name] = await watched(here, { name })
+  await say(here, ids.ended!, { certificate: ending(-1), status: 'down' })
+  for (const [name, days] of [
+    ['soon', 10],
+    ['later', 60],
+    ['edited', 5],
+    ['plain', 3],
+  ] as const)
+    await say(here, ids[name]!, { certificate: ending(days) })
+  await here.acme.call('PATCH', `/v1/monitors/${ids.edited}`, { target: 'https://other.example.com/' })
+  await here.settle()
+  // What was not reached says nothing of the certificate; what was reached without one has none any more.
+  await say(here, ids.soon!, { status: 'down', certificate: null })
+  await say(here, ids.plain!, { certificate: null })
+  for (let n = 0; n < 61; n++) await here.pass(1000)
+  await restart(here)
+  const { certificates } = await overview(here.acme)
+  expect(certificates.data.map((one: any) => [one.name, one.monitor_id])).toEqual([
+    ['ended', ids.ended],
+    ['soon', ids.soon],
+  ])
+  expect(certificates.total).toBe(2)
+  expect((await overview(here.rival)).certificates.total).toBe(0)
+})
+
+test('tokens that end, invitations, unread notices, windows and changes are told', async () => {
+  const here = await world()
+  const ends = (days: number) => new Date(here.clock.now() + days * dayMs).toISOString()
+  const token = async (name: string, days: number) =>
+    (await here.acme.call('POST', '/v1/tokens', { name, mode: 'read_only', expires_at: ends(days) })).body.id
+  const [later, soon, sooner, gone] = [
+    await token('later', 31),
+    await token('soon', 20),
+    await token('sooner', 3),
+    await token('gone', 4),
+  ]
+  await here.acme.call('DELETE', `/v1/tokens/${gone}`)
+  await here.acme.call('POST', '/v1/invitations', { email: 'eve@example.com', role: 'member' })
+  const window = (name: string, starts: string) =>
+    here.acme.call('POST', '/v1/maintenance-windows', {
+      name,
+      kind: 'once',
+      starts_at_local: starts,
+      timezone: 'UTC',
+      duration_seconds: 3600,
+      targets: { all: true },
+    })
+  await window('tomorrow', '2026-11-22T10:00:00')
+  await window('now', '2026-11-21T09:30:00')
+  await window('over', '2026-11-20T09:30:00')
+  await window('next week', '2026-11-28T10:00:00')
+  await record(here.hub, async () => ({
+    result: undefined,
+    notices: [
+      {
+        workspaceId: here.acme.workspaceId,
+        kind: 'token.expiring' as const,
+        resource: null,
+        text: 'Soon.',
+        details: {},
+        matter: 'x',
+      },
+    ],
+  }))
+  const seen = await overview(here.acme)
+  expect(seen.tokens).toMatchObject({ total: 2, data: [{ id: sooner }, { id: soon, name: 'soon', expires_at: ends(20) }] })
+  expect(JSON.stringify(seen.tokens)).not.toContain(later)
+  expect(seen.invitations).toEqual({ pending: 1 })
+  expect(seen.notices).toMatchObject({ total: 1, data: [{ text: 'Soon.', read: false }] })
+  expect(seen.maintenance).toMatchObject({
+    in_force: [{ name: 'now', ends_at: '2026-11-21T10:30:00.000Z' }],
+    next: [{ name: 'tomorrow', starts_at: '2026-11-22T10:00:00.000Z' }, { name: 'next week' }],
+  })
+  const log = (await here.acme.call('GET', '/v1/audit-events?limit=20')).body.data
+  expect(seen.changes).toEqual(log)
+  expect(log.length).toBeGreaterThan(5)
+})
+
+test('zones are counted by how they stand, and records that are not synced', async () => {
+  const here = await world()
+  for (const name of ['example.com', 'example.org']) await here.acme.call('POST', '/v1/dns/zones', { name })
+  expect((await overview(here.acme)).dns).toMatchObject({ zones: { total: 2, by_state: { synced: 2 } }, records_out_of_sync: 0 })
+  const [first] = await here.hub.read.select().from(dnsRecords)
+  const { id, zoneId, workspaceId } = first!
+  await record(here.hub, async tx => {
+    await tx.update(dnsZones).set({ syncState: 'drifted', isSynced: false }).where(eq(dnsZones.id, zoneId))
+    for (const mark of [unsyncedMark, stateMark('drifted')])
+      await tx.insert(dnsRecordMarks).values({ workspaceId, zoneId, recordId: id, mark })
+    return { result: undefined }
+  })
+  const { dns } = await overview(here.acme)
+  expect(dns).toMatchObject({ zones: { total: 2, by_state: { synced: 1, drifted: 1 } }, records_out_of_sync: 1 })
+  const zones = (await here.acme.call('GET', '/v1/dns/zones?include=total')).body
+  expect(dns.zones.total).toBe(zones.pagination.total)
+  expect((await here.acme.call('GET', '/v1/dns/records?synced=false&include=total')).body.pagination.total).toBe(1)
+})
+
+test('deliveries that were given up within a day and endpoints that fail are counted', async () => {
+  const here = await world()
+  const inbox = receiver()
+  const endpoint = (await here.acme.call('POST', '/v1/webhook-endpoints', { url: inbox.url, events: ['monitor.alert'] })).body
+  for (let n = 0; n < 4; n++) await raiseAlert(here)
+  await here.settle()
+  const rows = await here.hub.read.select().from(webhookDeliveries)
+  expect(rows).toHaveLength(4)
+  const now = here.clock.now()
+  const ends = [
+    { status: 'exhausted' as const, updatedAt: now - dayMs + 1000 },
+    { status: 'exhausted' as const, updatedAt: now - dayMs - 1000 },
+    { status: 'retrying' as const, updatedAt: now },
+  ]
+  await record(here.hub, async tx => {
+    for (const [place, end] of ends.entries())
+      await tx.update(webhookDeliveries).set(end).where(eq(webhookDeliveries.id, rows[place]!.id))
+    await tx.update(webhookEndpoints).set({ failingSince: now }).where(eq(webhookEndpoints.id, endpoint.id))
+    return { result: undefined }
+  })
+  expect((await overview(here.acme)).webhooks).toEqual({
+    endpoints: { total: 1, disabled: 0, failing: 1 },
+    deliveries: { failed: 1, retrying: 1 },
+  })
+  await stopReceivers()
+})
+
+test('a caller is told of the areas that it may read, and a narrowed token of none', async () => {
+  const here = await world()
+  const told = async (caller: Caller) => {
+    const { at: _, ...parts } = await overview(caller)
+    return Object.keys(parts)
+      .filter(name => parts[name] !== null)
+      .sort()
+  }
+  const monitoring = ['certificates', 'heartbeats', 'incidents', 'maintenance', 'monitors']
+  expect(await told(await here.scoped('monitoring.read'))).toEqual(monitoring)
+  expect(await told(await here.scoped('dns.write'))).toEqual(['dns'])
+  expect(await told(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
+  expect(await told(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'notices', 'tokens'])
+  await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
+  const { call } = await person(here, here.acme.workspaceId, 'viewer', 'eve@example.com')
+  expect((await call('GET', '/v1/overview')).body.changes).toBeNull()
+  const made = await here.acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [newId('hb')] })
+  const narrowed = callerWith(here.app, here.acme.workspaceId, made.body.token)
+  expect((await narrowed.call('GET', '/v1/overview')).body.code).toBe('narrowed_token')
+})
+
+test('the least identifier of a time is before all that are made from then on', () => {
+  const id = newId('dlv')
+  expect(leastId('dlv', idTime(id)) <= id).toBe(true)
+  expect(leastId('dlv', idTime(id) + 1) > id).toBe(true)
+  expect(idTime(leastId('dlv', 1_790_000_000_000))).toBe(1_790_000_000_000)
+})
