@@ -8,6 +8,9 @@ const files = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
 // Each test has a hub, a database and ports of its own: two processes get in each other’s way no more than two tests do.
 const processes = 2
 
+// A hanging test is told late, but a busy machine fails none.
+const patience = ['--timeout=60000']
+
 // Tests of what the hub serves look at the dashboard as it is built.
 if (!(await runs([process.execPath, 'src/bin/build-dashboard.ts']))) await say('The dashboard was not built.\n')
 
@@ -15,13 +18,13 @@ let counts: Counts
 if (onPostgres) {
   const server = await startPostgres()
   try {
-    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, ['--timeout=20000'], processes)
+    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, patience, processes)
   } finally {
     await server.stop()
   }
 } else {
   const typed = await runs([process.execPath, 'check', '--no-script'])
-  counts = await runTests(files, {}, ['--timeout=20000'], processes)
+  counts = await runTests(files, {}, patience, processes)
   if (!typed) {
     await say('The type check failed; its errors are above the tests.\n')
     counts.failed++

@@ -1,11 +1,18 @@
 import { expect, test } from 'bun:test'
-import Ajv from 'ajv/dist/2020'
+import Ajv, { type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { auditActions, codeOf } from '../../src/core/audit-actions'
 import { receiver } from '../support/receiver'
 import { world } from '../support/world'
 
 const ajv = addFormats(new Ajv({ strict: true, allowUnionTypes: true }))
+const compiled = new Map<string, ValidateFunction>()
+/** What is wrong with changes by the schema of their action; null when nothing is. Many actions share one schema. */
+function faultsOf(schema: object, changes: unknown) {
+  const text = JSON.stringify(schema)
+  const validate = compiled.getOrInsertComputed(text, () => ajv.compile(schema))
+  return validate(changes) ? null : validate.errors
+}
 const { acme, rival, scoped, settle } = await world()
 const catalog = async () => (await acme.call('GET', '/v1/audit-events/catalog')).body.data as any[]
 
@@ -24,9 +31,9 @@ test('the schemas of changes compile, and each example meets its own', async () 
   for (const { action, changes_schema, example } of await catalog()) {
     expect([action, example.action]).toEqual([action, action])
     if (changes_schema === null) expect([action, example.changes]).toEqual([action, null])
-    else expect([action, ajv.validate(changes_schema, example.changes), ajv.errors]).toEqual([action, true, null])
+    else expect([action, faultsOf(changes_schema, example.changes)]).toEqual([action, null])
   }
-})
+}, 60_000)
 
 test('a prefix or a word narrows it, and what is neither is refused', async () => {
   const of = async (query: string) =>
@@ -80,7 +87,7 @@ test('what entries show as changed meets the schema of their action, and they ca
       seen.add(action)
       expect([action, code]).toEqual([action, codes[outcome]])
       if (changes_schema === null) expect([action, changes]).toEqual([action, null])
-      else expect([action, ajv.validate(changes_schema, changes), ajv.errors]).toEqual([action, true, null])
+      else expect([action, faultsOf(changes_schema, changes)]).toEqual([action, null])
       for (const { type } of targets) expect([action, target_types]).toEqual([action, expect.arrayContaining([type])])
       expect([action, channels]).toEqual([action, expect.arrayContaining([context.channel])])
     }

@@ -245,7 +245,7 @@ describe('checkpoints', () => {
       code: 2,
       out: expect.stringContaining('deletion  6'),
     })
-  }, 20_000)
+  }, 60_000)
 })
 
 describe('a receiver that fails', () => {

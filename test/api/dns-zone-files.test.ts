@@ -140,7 +140,7 @@ describe('a zone file', () => {
     expect(refused.body.errors).toEqual([
       { pointer: '#/lines/100002', code: 'too_many', detail: expect.stringContaining('first 100000 records') },
     ])
-  }, 30_000)
+  }, 60_000)
 
   test('without NS does not replace a zone', async () => {
     const { acme } = await world()

@@ -259,4 +259,4 @@ test('a reader misses none of many writers, whose changes are committed in anoth
   }
   await writers
   expect(seen.toSorted()).toEqual(written.toSorted())
-}, 30_000)
+}, 60_000)

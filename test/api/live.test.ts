@@ -35,7 +35,7 @@ async function signIn(here: World, email: string): Promise<string> {
 }
 
 /** Lets what a commit set off come to its end. */
-const soon = () => Bun.sleep(20)
+const soon = () => Bun.sleep(100)
 
 describe('a stream', () => {
   test('begins with where it is, and tells what is committed in one event a quarter of a second, each change once', async () => {

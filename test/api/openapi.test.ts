@@ -64,7 +64,7 @@ test('it breaks none of Redocly’s strict rules, as it is served', async () => 
   } finally {
     rmSync(folder, { recursive: true })
   }
-}, 30_000)
+}, 60_000)
 
 test('it is served to strangers, names the address of the hub, and is not sent twice', async () => {
   const { stranger } = await world({ BAILIWICK_BASE_URL: 'https://hub.example.org' })

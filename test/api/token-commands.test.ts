@@ -49,4 +49,4 @@ test('tokens are listed without their values, and revoked, from the command line
     out: '',
     err: 'There is no token with the id tok_nothing; bailiwick token list shows them.\n',
   })
-}, 30_000)
+}, 60_000)

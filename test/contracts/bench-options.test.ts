@@ -23,5 +23,5 @@ test(
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(out).toMatch(/^\S.* +\d/)
     }),
-  30_000,
+  60_000,
 )

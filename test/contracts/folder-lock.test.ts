@@ -53,7 +53,7 @@ async function race(folder: string, starters = 4): Promise<{ pid: number; kill()
 test('of hubs that start at once on one folder one gets it', async () => {
   const folder = newFolder()
   await (await race(folder)).kill()
-}, 20_000)
+}, 60_000)
 
 test('what a killed hub held is free at once, and goes to one of those who want it', async () => {
   const folder = newFolder()
@@ -62,7 +62,7 @@ test('what a killed hub held is free at once, and goes to one of those who want 
   await first.kill()
   expect(readFileSync(join(folder, 'hub.pid'), 'utf8')).toBe(`${first.pid}\n`)
   await (await race(folder)).kill()
-}, 20_000)
+}, 60_000)
 
 test('files that something else left there lock nothing', async () => {
   for (const left of ['', `${process.pid} 1\n`, 'x'.repeat(10_000)]) {
@@ -70,7 +70,7 @@ test('files that something else left there lock nothing', async () => {
     for (const name of ['hub.lock', 'hub.pid']) writeFileSync(join(folder, name), left)
     await (await race(folder, 2)).kill()
   }
-}, 20_000)
+}, 60_000)
 
 test('a process id that is the same in two containers does not let both in', () => {
   const folder = newFolder()

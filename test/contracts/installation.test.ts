@@ -53,7 +53,7 @@ test(
       expect((await runSource([...makeToken, folder])).code).toBe(0)
       expect(existsSync(join(folder, 'master.key'))).toBe(true)
     }),
-  30_000,
+  60_000,
 )
 
 test.each([
@@ -92,7 +92,7 @@ test(
       expect(readdirSync(folder)).toEqual([])
       expect((await runSource([...makeToken, fresh, '--workspace', 'default'])).code).toBe(0)
     }),
-  30_000,
+  60_000,
 )
 
 test(
@@ -114,7 +114,7 @@ test(
         `BAILIWICK_DATA: ${file} is not a folder: choose another with --data.\n`,
       )
     }),
-  30_000,
+  60_000,
 )
 
 test.skipIf(process.getuid?.() === 0)('a data folder that cannot be written is named', () =>

@@ -242,4 +242,4 @@ test('the public key of the audit log stays when the master key is rotated, as t
   await rotation(w)
   expect(loadMasterKey(config.masterKeyFile!, false).key).toEqual(Buffer.from(newKey))
   expect(await publicKey()).toBe(before)
-})
+}, 120_000)

@@ -138,7 +138,7 @@ test('three processes that start at once on one empty database find one installa
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 30_000)
+}, 60_000)
 
 test('the list of steps is that of the journals with what is written by hand, and both engines have the same', () => {
   const byHand = 'src/core/db/written'

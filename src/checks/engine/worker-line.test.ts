@@ -69,7 +69,7 @@ test('a thread that dies is started again with all monitors; results resume and 
   expect(results().filter(one => one.nonce === 'lost')).toEqual([])
   const keys = results().map(one => `${one.monitor} ${one.at} ${one.nonce}`)
   expect(new Set(keys).size).toBe(keys.length)
-}, 30_000)
+}, 60_000)
 
 test('one that hangs is given up after ten looks without a pulse, and another takes over', async () => {
   const { clock, line, told, results } = lineTo()
@@ -85,7 +85,7 @@ test('one that hangs is given up after ten looks without a pulse, and another ta
   await until(() => readies(told) === 2)
   line.send(asked('after', 'mon_1'))
   await until(() => results().some(one => one.nonce === 'after'))
-}, 30_000)
+}, 60_000)
 
 test('one that dies again and again is started less and less often', async () => {
   const { clock, line, told, log } = lineTo()
@@ -144,4 +144,4 @@ test('resolvers that say nothing make the location tell so before the first resu
   } finally {
     resolver.close()
   }
-}, 30_000)
+}, 60_000)
