@@ -1,13 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { and, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { heldFilter, listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { reaches } from '../../core/narrowing'
+import { reachable, reaches } from '../../core/narrowing'
+import { rowsInTurns } from '../../core/db/rows-in-turns'
 import { Tag, Words, type Page } from '../../core/shapes'
 import type { GroupOptions } from './monitor-types'
 import { mostMembers, type MonitorView } from './shapes'
 import { monitors, monitorStatuses, monitorTypes } from './tables'
 import { monitorView, type MonitorRow } from './view'
+
+const Id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$', 'x-rule': 'must be an id.', description })
+
+/** Ids of monitors, of which one is to be, or not to be. */
+interface Membership {
+  ids: readonly string[]
+  isIn: boolean
+}
 
 export const monitorListing: Listing<MonitorRow> = {
   name: 'monitors',
@@ -23,19 +32,29 @@ export const monitorListing: Listing<MonitorRow> = {
     location: heldFilter(monitors.locations, Words(['local'], { description: 'Only those that are checked from there.' })),
     key: textFilter(monitors.key, 'Only the one with this key.'),
     group: {
-      schema: Type.String({ minLength: 1, maxLength: 100, description: 'Only the members of this group, by its id.' }),
-      // Read from the group before: the value is by then the list of their ids.
+      schema: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Only the members of this group, by its id; `none` for those that are in no group.',
+      }),
+      // Read from the groups before: the value is by then the list of ids.
       where: (value, place) => {
-        const ids = value as string[]
-        return ids.length === 0
-          ? sql`1 = 0`
-          : sql`${monitors.id} in (${sql.join(
-              ids.map(one => place(one)),
-              sql`, `,
-            )})`
+        const { ids, isIn } = value as Membership
+        if (ids.length === 0) return isIn ? sql`1 = 0` : sql`1 = 1`
+        const listed = sql.join(
+          ids.map(one => place(one)),
+          sql`, `,
+        )
+        return isIn ? sql`${monitors.id} in (${listed})` : sql`${monitors.id} not in (${listed})`
       },
-      variant: value => String((value as string[]).length),
+      variant: value => `${(value as Membership).isIn} ${(value as Membership).ids.length}`,
     },
+    member: {
+      schema: Id('Only groups that have this monitor as a member, by its id.'),
+      where: (value, place) =>
+        sql`(${monitors.type} = 'group' and ${heldFilter(monitors.options, Type.String()).where(value, place, 0)})`,
+    },
+    depends_on: heldFilter(monitors.dependsOn, Id('Only those that depend on this monitor, by its id.')),
     q: searchFilter([monitors.name, monitors.target], 'Only those whose name or target holds this text.'),
     ...timeFilters('created_at', monitors.createdAt),
     ...timeFilters('status_since_at', monitors.statusSince),
@@ -55,11 +74,32 @@ export async function listMonitors(ctx: Ctx, query: Record<string, unknown>): Pr
   return await listPage(ctx, monitorListing, asked, row => monitorView(ctx.hub, row))
 }
 
-async function membersOf(ctx: Ctx, id: string): Promise<string[]> {
-  if (!reaches(ctx, id)) return []
+async function membersOf(ctx: Ctx, id: string): Promise<Membership> {
+  if (id === 'none') return { ids: await grouped(ctx), isIn: false }
+  if (!reaches(ctx, id)) return { ids: [], isIn: true }
   const [row] = await ctx.hub.read
     .select({ type: monitors.type, options: monitors.options })
     .from(monitors)
     .where(and(eq(monitors.id, id), eq(monitors.workspaceId, ctx.workspaceId)))
-  return row?.type === 'group' ? (row.options as GroupOptions).members.slice(0, mostMembers) : []
+  return { ids: row?.type === 'group' ? (row.options as GroupOptions).members.slice(0, mostMembers) : [], isIn: true }
+}
+
+/** Every monitor that is in a group which the caller reaches. */
+async function grouped(ctx: Ctx): Promise<string[]> {
+  const groups = await rowsInTurns((after, most) =>
+    ctx.hub.read
+      .select({ id: monitors.id, options: monitors.options })
+      .from(monitors)
+      .where(
+        and(
+          eq(monitors.workspaceId, ctx.workspaceId),
+          eq(monitors.type, 'group'),
+          reachable(ctx, monitors.id),
+          gt(monitors.id, after),
+        ),
+      )
+      .orderBy(asc(monitors.id))
+      .limit(most),
+  )
+  return [...new Set(groups.flatMap(({ options }) => (options as GroupOptions).members))]
 }

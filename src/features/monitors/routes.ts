@@ -13,9 +13,11 @@ import {
   MonitorInput,
   MonitorList,
   MonitorPatch,
+  MonitorSummary,
   MonitorTypeList,
   type MonitorCheckView,
 } from './shapes'
+import { summariseMonitors } from './summary'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
@@ -59,6 +61,16 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     description: 'What can be checked, on one page: the options of each type as a schema, and what conditions can ask of it.',
     answer: MonitorTypeList,
     run: async () => listMonitorTypes(),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/monitors/summary',
+    guard: read,
+    operationId: 'summariseMonitors',
+    summary: 'Count monitors',
+    description: 'How many monitors there are, by status, type and tag.',
+    answer: MonitorSummary,
+    run: ctx => summariseMonitors(ctx),
   }),
   route({
     method: 'GET',

@@ -1,12 +1,15 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { readSeries } from './series/points'
+import { readRecent } from './series/recent'
 import { listResults } from './series/results'
 import {
+  MonitorRecentList,
   MonitorResultList,
   MonitorSeries,
   MonitorTransitionList,
   MonitorUptime,
+  RecentQuery,
   ResultsQuery,
   SeriesQuery,
   UptimeQuery,
@@ -17,6 +20,19 @@ import { readUptime } from './series/uptime-report'
 const guard = 'monitoring.read'
 
 export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
+  route({
+    method: 'GET',
+    path: '/v1/monitors/recent',
+    guard,
+    operationId: 'listRecentResults',
+    summary: 'Read how some monitors did lately',
+    description:
+      'The last 30 checks of up to 100 monitors, and their uptime of the last 24 hours, in one answer: what the rows of a list show. ' +
+      'Checks of the last day at most.',
+    query: RecentQuery,
+    answer: MonitorRecentList,
+    run: (ctx, { query }) => readRecent(ctx, query),
+  }),
   route({
     method: 'GET',
     path: '/v1/monitors/:id/results',

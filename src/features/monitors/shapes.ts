@@ -352,6 +352,29 @@ export const MonitorTypeList = Shape(
   { $id: 'MonitorTypeList', description: 'Every kind of check.' },
 )
 
+const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })
+
+export const MonitorSummary = Shape(
+  {
+    total: Type.Integer({ minimum: 0, description: 'All of them.' }),
+    statuses: Counts('How many have each status; one that none has is left out.'),
+    types: Counts('How many are of each type; one that none is of is left out.'),
+    tags: Type.Array(
+      Shape({
+        tag: Type.String({ description: 'The tag.' }),
+        monitors: Type.Integer({ minimum: 1, description: 'How many have it.' }),
+      }),
+      { description: 'Tags that are in use, by the alphabet; the first 500.' },
+    ),
+  },
+  {
+    $id: 'MonitorSummary',
+    description: 'How many monitors there are.',
+    examples: [{ total: 3, statuses: { up: 2, down: 1 }, types: { http: 3 }, tags: [{ tag: 'prod', monitors: 2 }] }],
+  },
+)
+export type MonitorSummaryView = Static<typeof MonitorSummary>
+
 function optional<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: TOptional<T[K]> } {
   return Object.fromEntries(Object.entries(of).map(([member, schema]) => [member, Type.Optional(schema)])) as never
 }

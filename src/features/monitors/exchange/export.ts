@@ -8,6 +8,7 @@ import { piecesInTurns } from '../../../core/turns'
 import { everyWindow } from '../../maintenance/every'
 import { channelNames, stillThere } from '../../notifications/known-channels'
 import { findMonitorType, type GroupOptions } from '../monitor-types'
+import { monitorOf } from '../monitors'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { documentExample } from './shapes'
@@ -21,8 +22,14 @@ export const exportExamples: Record<string, string> = {
   [types.json]: JSON.stringify(documentExample),
 }
 
-/** Everything that is watched, as an import takes it: secrets stand as `${secret:…}`, and what is as in a new monitor is left out. */
-export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?: keyof typeof types }): Promise<Streamed> {
+/**
+ * Everything that is watched, as an import takes it: secrets stand as `${secret:…}`, and what is as in a new monitor is left out.
+ * @param asked with `monitor`, that one alone
+ * @throws Problem 404 where there is no such monitor
+ */
+export async function exportMonitoring(ctx: Ctx, asked: { format?: keyof typeof types; monitor?: string }): Promise<Streamed> {
+  const { format = 'yaml', monitor } = asked
+  const chosen = monitor === undefined ? null : await monitorOf(ctx.hub.read, ctx, monitor)
   const rows = await rowsInTurns((after, most) =>
     ctx.hub.read
       .select()
@@ -34,10 +41,9 @@ export async function exportMonitoring(ctx: Ctx, { format = 'yaml' }: { format?:
   const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
   const channels = await channelNames(ctx.hub.read, ctx.workspaceId)
   const windows = (await everyWindow(ctx.hub.read, ctx.workspaceId)).flatMap(row => windowItem(row, keys) ?? [])
-  const sections: Section[] = [
-    ['monitors', rows.values().map(row => itemOf(row, keys, channels))],
-    ['maintenance_windows', windows.values()],
-  ]
+  const sections: Section[] = [['monitors', (chosen ? [chosen] : rows).values().map(row => itemOf(row, keys, channels))]]
+  // A document without windows leaves them alone when it is imported.
+  if (!chosen) sections.push(['maintenance_windows', windows.values()])
   const steps = format === 'yaml' ? yamlSteps(sections) : jsonSteps(sections)
   return new Streamed(types[format], `monitoring.${format}`, piecesInTurns(steps))
 }

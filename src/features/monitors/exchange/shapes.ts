@@ -93,6 +93,13 @@ export const MonitoringDocument = Shape(
 
 export const ExportQuery = Shape({
   format: Type.Optional(Words(['yaml', 'json'], { default: 'yaml', description: 'How the document is written.' })),
+  monitor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Only this monitor, by its id, as an import of it alone would take it; maintenance windows are left out.',
+    }),
+  ),
 })
 
 export const ImportQuery = Shape({

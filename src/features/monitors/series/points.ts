@@ -93,12 +93,12 @@ async function times(
   window: Window,
   location: number | null,
 ): Promise<PointView[]> {
-  const points = new Map<number, Spread>()
+  const points = new Map<number, Roll>()
   const add = (at: number, roll: Roll) => {
     const place = Math.floor(at / window.stepMs)
     const sum = points.get(place)
-    if (sum) sum.merge(spreadOf(roll, metric))
-    else points.set(place, spreadOf(roll, metric))
+    if (sum) sum.merge(roll)
+    else points.set(place, roll)
   }
   const rolls =
     window.stepMs < hourMs
@@ -106,9 +106,10 @@ async function times(
       : rollsOfHours(hub, number, window.from, window.to, location)
   for await (const { at, roll } of rolls) add(at, roll)
   return [...points]
-    .filter(([, spread]) => spread.n > 0)
-    .sort(([a], [b]) => a - b)
-    .map(([place, spread]) => ({
+    .map(([place, roll]) => ({ place, roll, spread: spreadOf(roll, metric) }))
+    .filter(({ spread }) => spread.n > 0)
+    .sort((a, b) => a.place - b.place)
+    .map(({ place, roll, spread }) => ({
       ...empty(place * window.stepMs),
       n: spread.n,
       min: spread.min,
@@ -117,7 +118,19 @@ async function times(
       p50: rounded(spread.percentile(0.5)),
       p95: rounded(spread.percentile(0.95)),
       p99: rounded(spread.percentile(0.99)),
+      phases: metric === 'latency' ? phasesOf(roll) : null,
     }))
+}
+
+/** Of all checks, those without a part counted as none of its time: so the parts come to no more than the whole. */
+function phasesOf({ latency, phases }: Roll): PointView['phases'] {
+  const part = (spread: Spread) => (spread.n === 0 ? null : rounded((spread.mean! * spread.n) / latency.n))
+  return {
+    dns_ms: part(phases.dns),
+    connect_ms: part(phases.connect),
+    tls_ms: part(phases.tls),
+    first_byte_ms: part(phases.firstByte),
+  }
 }
 
 /** Shorter than hours: from the results themselves, as long as they are kept. */
@@ -154,6 +167,7 @@ const empty = (at: number): PointView => ({
   p50: null,
   p95: null,
   p99: null,
+  phases: null,
   uptime_percent: null,
   seconds: null,
 })

@@ -65,8 +65,19 @@ export function numberOf(location: string | undefined): number | null {
   return number
 }
 
-/** The last ones that fit, newest first: hour by hour, in steps that grow while little is found. */
-async function walkBack(hub: Hub, monitor: number, from: number, to: number, fits: (beat: Taken) => boolean, most: number) {
+/**
+ * The last ones that fit, newest first: hour by hour, in steps that grow while little is found.
+ * @param monitor its number
+ * @param from ms UTC, as `to`: hours outside of them are not read; `fits` says which beats of the others count
+ */
+export async function walkBack(
+  hub: Hub,
+  monitor: number,
+  from: number,
+  to: number,
+  fits: (beat: Taken) => boolean,
+  most: number,
+): Promise<Taken[]> {
   const found: Taken[] = []
   const first = hourOf(from)
   let step = 1

@@ -130,6 +130,15 @@ const Point = Shape({
   p50: Ms('Half of them took no longer.'),
   p95: Ms('95 of 100 took no longer; off by a tenth at most.'),
   p99: Ms('99 of 100 took no longer; off by a tenth at most.'),
+  phases: Nullable(
+    Shape({
+      dns_ms: Ms('Looking the name up.'),
+      connect_ms: Ms('The connection.'),
+      tls_ms: Ms('The TLS handshake.'),
+      first_byte_ms: Ms('From the request to the first octet of the answer.'),
+    }),
+    { description: 'For `latency` alone: the mean of each part, of all checks; null for one that none had.' },
+  ),
   uptime_percent,
   seconds: Nullable(UptimeSeconds, { description: 'For `availability` alone.' }),
 })
@@ -160,6 +169,7 @@ export const MonitorSeries = Shape(
             p50: 83.4,
             p95: 118,
             p99: 120.5,
+            phases: { dns_ms: 0.4, connect_ms: 11.8, tls_ms: 30.2, first_byte_ms: 41.9 },
             uptime_percent: null,
             seconds: null,
           },
@@ -274,6 +284,59 @@ export const MonitorUptime = Shape(
   },
 )
 export type UptimeView = Static<typeof MonitorUptime>
+
+/** Monitors whose recent results are told at once, and how many of each. */
+export const mostRecentMonitors = 100
+export const recentResults = 30
+
+export const RecentQuery = Type.Object(
+  {
+    ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      minItems: 1,
+      maxItems: mostRecentMonitors,
+      uniqueItems: true,
+      description: 'Ids of monitors.',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type RecentQuery = Static<typeof RecentQuery>
+
+export const MonitorRecentList = Shape(
+  {
+    data: Type.Array(
+      Shape({
+        id: Type.String({ description: 'The monitor.' }),
+        uptime_percent,
+        results: Type.Array(
+          Shape({
+            at: Instant({ description: 'When the check began.' }),
+            status: Words(resultStatuses, { description: 'Of this check alone.' }),
+            latency_ms: Ms('How long it took.'),
+          }),
+          { maxItems: recentResults, description: 'The last checks, oldest first; none of a group.' },
+        ),
+      }),
+      { description: 'Those of the ids that there are, in their order.' },
+    ),
+  },
+  {
+    $id: 'MonitorRecentList',
+    description: 'How some monitors did lately: their last checks, and the uptime of the last 24 hours.',
+    examples: [
+      {
+        data: [
+          {
+            id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
+            uptime_percent: 99.93055,
+            results: [{ at: '2026-11-21T10:00:04.217Z', status: 'up', latency_ms: 84.3 }],
+          },
+        ],
+      },
+    ],
+  },
+)
+export type RecentView = Static<typeof MonitorRecentList>['data'][number]
 
 export const MonitorTransition = Shape(
   {

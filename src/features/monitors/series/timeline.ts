@@ -21,17 +21,41 @@ export async function historyOf(hub: Hub, monitor: MonitorRow, from: number, to:
     .orderBy(desc(monitorTransitions.at), desc(monitorTransitions.id))
     .limit(1)
   const { first, transitions } = await transitionsBetween(hub, monitor, begin, end)
-  const gaps = await hub.read
+  const gaps = await gapsBetween(hub, begin, end)
+  return stretchesOf({ transitions, first: before?.to ?? first ?? monitor.status, gaps: gapsOf(gaps, monitor) }, begin, end)
+}
+
+/**
+ * The same of several monitors, by their ids. Most of them have not changed since `from`, and are not looked up.
+ * @param from ms UTC, as `to`
+ */
+export async function historiesOf(
+  hub: Hub,
+  several: readonly MonitorRow[],
+  from: number,
+  to: number,
+): Promise<Map<string, Stretch[]>> {
+  const end = Math.min(to, hub.clock.now())
+  const gaps = await gapsBetween(hub, from, end)
+  const histories = new Map<string, Stretch[]>()
+  for (const monitor of several) {
+    const steady: Timeline = { transitions: [], first: monitor.status, gaps: gapsOf(gaps, monitor) }
+    const isSteady = monitor.statusSince <= from && from < end
+    histories.set(monitor.id, isSteady ? stretchesOf(steady, from, end) : await historyOf(hub, monitor, from, to))
+  }
+  return histories
+}
+
+type Gap = Pick<typeof monitorGaps.$inferSelect, 'from' | 'to' | 'shares'>
+
+const gapsBetween = async (hub: Hub, begin: number, end: number): Promise<Gap[]> =>
+  await hub.read
     .select({ from: monitorGaps.from, to: monitorGaps.to, shares: monitorGaps.shares })
     .from(monitorGaps)
     .where(and(gt(monitorGaps.to, begin), lt(monitorGaps.from, end)))
-  const timeline: Timeline = {
-    transitions,
-    first: before?.to ?? first ?? monitor.status,
-    gaps: gaps.filter(gap => gap.shares === null || gap.shares.includes(monitor.share)),
-  }
-  return stretchesOf(timeline, begin, end)
-}
+
+const gapsOf = (gaps: readonly Gap[], { share }: MonitorRow): Gap[] =>
+  gaps.filter(gap => gap.shares === null || gap.shares.includes(share))
 
 /** Changes after `begin` and before `end`, and what it was before the first of them; a monitor that flaps has many. */
 async function transitionsBetween(hub: Hub, { id }: MonitorRow, begin: number, end: number) {

@@ -1,0 +1,44 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { hourMs } from '../../../core/db/series/chunk'
+import { hoursADay } from '../../../core/db/series/store'
+import type { Hub } from '../../../core/hub'
+import { monitors } from '../tables'
+import type { MonitorRow } from '../view'
+import { walkBack } from './results'
+import { recentResults, type RecentQuery, type RecentView } from './shapes'
+import { historiesOf } from './timeline'
+import { spentBetween, uptimePercent } from './uptime'
+
+const dayMs = hoursADay * hourMs
+
+/** The last checks of some monitors, of the last day at most, and their uptime of that day: what a row of a list shows. */
+export async function readRecent(ctx: Ctx, { ids }: RecentQuery): Promise<{ data: RecentView[] }> {
+  const { hub } = ctx
+  const rows = await hub.read
+    .select()
+    .from(monitors)
+    .where(and(eq(monitors.workspaceId, ctx.workspaceId), inArray(monitors.id, ids)))
+  const now = hub.clock.now()
+  const histories = await historiesOf(hub, rows, now - dayMs, now)
+  const found = new Map<string, RecentView>()
+  for (const row of rows) {
+    const [spent] = spentBetween(histories.get(row.id)!, [Math.max(now - dayMs, row.createdAt), now])
+    found.set(row.id, {
+      id: row.id,
+      uptime_percent: spent ? uptimePercent(spent) : null,
+      results: await resultsOf(hub, row, now),
+    })
+  }
+  return { data: ids.flatMap(id => found.get(id) ?? []) }
+}
+
+async function resultsOf(hub: Hub, row: MonitorRow, now: number): Promise<RecentView['results']> {
+  if (row.type === 'group') return []
+  // Twice the time that so many checks take: one that was paused for long shows fewer, and costs no reading of days.
+  const back = Math.min(Math.max(2 * recentResults * row.intervalSeconds * 1000, hourMs), dayMs)
+  const from = Math.max(now - back, row.createdAt)
+  const beats = await walkBack(hub, row.number, from, now + 1, beat => beat.at >= from && beat.at <= now, recentResults)
+  return beats.reverse().map(beat => ({ at: instant(beat.at), status: beat.status, latency_ms: beat.ms }))
+}
