@@ -225,6 +225,12 @@ export const dnsActions = [
     example: { before: { name: 'Web site' }, after: {} },
   }),
   auditAction({
+    action: 'dns.record.check',
+    number: 'DN010',
+    description: 'Trying out a DNS record was refused; what is answered has no entry.',
+    targets: [],
+  }),
+  auditAction({
     action: 'dns.template.preview',
     number: 'DN083',
     description: 'A look at what a DNS template would change was refused; one that is answered has no entry.',

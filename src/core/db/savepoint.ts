@@ -21,5 +21,20 @@ export async function undoable<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
   return value
 }
 
+/** Runs a step of a transaction and undoes it: what it gives is what it would have come to. */
+export async function triedOut<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
+  const undone = new Error('The step was tried out.')
+  const come: T[] = []
+  try {
+    await undoable(tx, async () => {
+      come.push(await step())
+      throw undone
+    })
+  } catch (error) {
+    if (error !== undone) throw error
+  }
+  return come[0]!
+}
+
 const say = async (tx: Tx, statement: SQL): Promise<unknown> =>
   isPostgres ? await (tx as unknown as { execute(statement: SQL): Promise<unknown> }).execute(statement) : await tx.run(statement)

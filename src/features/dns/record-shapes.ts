@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../core/dns/ttl'
 import { editable, Expanded, Line, ListOf, MaybeInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
-import { RecordSync } from './sync/sync-shapes'
+import { Op, Reason, RecordSync } from './sync/sync-shapes'
 import { recordSources } from './tables'
 import { Zone } from './zone-shapes'
 
@@ -165,6 +165,74 @@ export const DnsRecordPatch = Shape(
   },
 )
 
+export const DnsRecordCheck = Shape(
+  {
+    ...DnsRecordInput.properties,
+    record_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'The record that it is to become; a new one when absent.' }),
+    ),
+  },
+  {
+    $id: 'DnsRecordCheck',
+    description: 'A record to try out.',
+    examples: [{ type: 'A', name: 'www', content: '192.0.2.10' }],
+  },
+)
+
+export const DnsRecordChecked = Shape(
+  {
+    name: DnsRecord.properties.name,
+    fqdn: DnsRecord.properties.fqdn,
+    type: DnsRecord.properties.type,
+    ttl: DnsRecord.properties.ttl,
+    content: DnsRecord.properties.content,
+    fields,
+  },
+  {
+    $id: 'DnsRecordChecked',
+    description: 'A record as it would be.',
+    examples: [
+      {
+        name: 'www',
+        fqdn: 'www.example.com',
+        type: 'A',
+        ttl: 3600,
+        content: '192.0.2.10',
+        fields: { address: '192.0.2.10' },
+      },
+    ],
+  },
+)
+
+export const DnsRecordType = Shape(
+  {
+    type: Type.String({ description: 'The type.' }),
+    reference: Type.String({ description: 'The document and section that defines it.' }),
+    fields: Type.Array(
+      Shape({
+        name: Type.String({ description: 'Name of the part, as in `fields` of a record.' }),
+        form: Words(['integer', 'text', 'other'], { description: 'What its JSON is; `other` is made of several values.' }),
+      }),
+      { description: 'The parts of its value, in the order of zone files.' },
+    ),
+  },
+  {
+    $id: 'DnsRecordType',
+    description: 'A type that records may have.',
+    examples: [
+      {
+        type: 'MX',
+        reference: 'RFC 1035 3.3.9',
+        fields: [
+          { name: 'preference', form: 'integer' },
+          { name: 'exchange', form: 'text' },
+        ],
+      },
+    ],
+  },
+)
+export const DnsRecordTypeList = ListOf(DnsRecordType)
+
 export const mostRrsets = 1000
 const mostValues = 5000
 
@@ -228,16 +296,33 @@ export const ZoneImported = Shape(
     ...changed,
     mode: Words(importModes, { description: 'How it was taken.' }),
     skipped: tally('Records of the file that are made by signing, and were left out.'),
+    dry_run: Type.Boolean({ description: 'Whether nothing was done.' }),
+    preview: Type.Optional(
+      Shape(
+        {
+          changes: Type.Array(Op, {
+            maxItems: mostRrsets,
+            description: 'What would become of each name and type, the first ones.',
+          }),
+          change_count: tally('Names and types that would change.'),
+          blocked: Type.Array(Reason, { description: 'Why it would be refused unless each of these is allowed.' }),
+        },
+        { description: 'With `dry_run` alone: what would be done.' },
+      ),
+    ),
   },
   {
     $id: 'ZoneImported',
     description: 'What became of a zone file.',
-    examples: [{ ...changedExample, mode: 'replace', skipped: 0 }],
+    examples: [{ ...changedExample, mode: 'replace', skipped: 0, dry_run: false }],
   },
 )
 
 export type ZoneImported = Static<typeof ZoneImported>
 export type DnsRecordView = Static<typeof DnsRecord>
+export type DnsRecordCheck = Static<typeof DnsRecordCheck>
+export type DnsRecordChecked = Static<typeof DnsRecordChecked>
+export type DnsRecordTypeView = Static<typeof DnsRecordType>
 export type DnsRecordInput = Static<typeof DnsRecordInput>
 export type DnsRecordPatch = Static<typeof DnsRecordPatch>
 export type RrsetGiven = Static<typeof RrsetGiven>

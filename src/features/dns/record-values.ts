@@ -35,8 +35,11 @@ export function typeOf(text: string): string {
   return name
 }
 
+/** True for types that no record has: the SOA, and what signing makes. */
+export const isMadeElsewhere = (type: string): boolean => type in madeElsewhere
+
 /** True for types that signing makes: imports leave them out. */
-export const isMadeBySigning = (type: string): boolean => type !== 'SOA' && type in madeElsewhere
+export const isMadeBySigning = (type: string): boolean => type !== 'SOA' && isMadeElsewhere(type)
 
 /**
  * A value as people give it: as text, or as fields. Names in it that end in a dot are absolute; of the others those of one label

@@ -50,46 +50,49 @@ async function foundOf(read: Reader, ctx: Ctx, id: string): Promise<FoundRow | u
 
 /** Makes a record. @throws Problem 404, 422, 403 `plan_limit_reached` */
 export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInput): Promise<DnsRecordView> {
+  return await change(ctx, 'dns.record.create', tx => created(tx, ctx, zoneId, input))
+}
+
+/** The change that makes a record. @throws Problem 404, 422, 403 `plan_limit_reached` */
+export async function created(tx: Tx, ctx: Ctx, zoneId: string, input: DnsRecordInput): Promise<Changed<DnsRecordView>> {
   const type = ruleKept('#/type', () => typeOf(input.type))
-  return await change(ctx, 'dns.record.create', async tx => {
-    const zone = await zoneHeld(tx, ctx, zoneId)
-    const name = ruleKept('#/name', () => recordNameOf(input.name, zone.name))
-    const existing = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type }))
-    if (existing && input.ttl !== undefined && input.ttl !== existing.row.ttl)
-      throw invalid([
-        broken(
-          '#/ttl',
-          `must be ${existing.row.ttl}, as of the other ${type} of ${fqdnOf(name, zone.name)}: editing one of them changes the TTL of all`,
-          'RFC 2181 5.2',
-        ),
-      ])
-    const value = readValue(type, input, zone)
-    const wanted = {
-      name,
-      type,
-      ttl: input.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
-      ...(input.options !== undefined && { options: optionsOf(input.options) }),
-      ...wantedMembers(input),
-      values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
-      pointer: '#',
-    }
-    const made = await changed(tx, ctx, zone, [wanted])
-    const { row, records } = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey(wanted))!
-    const view = await recordViewOf(
-      tx,
-      records.find(one => one.rdataHash === value.hash)!,
-      row,
-      zone,
-    )
-    return {
-      result: view,
-      target: targetsOf(view),
-      after: toldRecord(view),
-      events: made.events,
-      wakes: made.wakes,
-      jobs: made.jobs,
-    }
-  })
+  const zone = await zoneHeld(tx, ctx, zoneId)
+  const name = ruleKept('#/name', () => recordNameOf(input.name, zone.name))
+  const existing = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type }))
+  if (existing && input.ttl !== undefined && input.ttl !== existing.row.ttl)
+    throw invalid([
+      broken(
+        '#/ttl',
+        `must be ${existing.row.ttl}, as of the other ${type} of ${fqdnOf(name, zone.name)}: editing one of them changes the TTL of all`,
+        'RFC 2181 5.2',
+      ),
+    ])
+  const value = readValue(type, input, zone)
+  const wanted = {
+    name,
+    type,
+    ttl: input.ttl ?? existing?.row.ttl ?? zone.defaultTtl,
+    ...(input.options !== undefined && { options: optionsOf(input.options) }),
+    ...wantedMembers(input),
+    values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
+    pointer: '#',
+  }
+  const made = await changed(tx, ctx, zone, [wanted])
+  const { row, records } = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey(wanted))!
+  const view = await recordViewOf(
+    tx,
+    records.find(one => one.rdataHash === value.hash)!,
+    row,
+    zone,
+  )
+  return {
+    result: view,
+    target: targetsOf(view),
+    after: toldRecord(view),
+    events: made.events,
+    wakes: made.wakes,
+    jobs: made.jobs,
+  }
 }
 
 /**
@@ -97,28 +100,31 @@ export async function createRecord(ctx: Ctx, zoneId: string, input: DnsRecordInp
  * @throws Problem 404, 412, 422
  */
 export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch): Promise<DnsRecordView> {
-  return await change(ctx, 'dns.record.update', async (tx): Promise<Changed<DnsRecordView>> => {
-    const { zone, record, rrset } = await held(tx, ctx, id)
-    requireMatch(ctx, record)
-    const before = toldRecord(await recordViewOf(tx, record, rrset.row, zone))
-    const name = patch.name === undefined ? record.name : ruleKept('#/name', () => recordNameOf(patch.name!, zone.name))
-    const given = patch.content !== undefined || patch.fields !== undefined
-    const value: RecordValue = given ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
-    const own: WantedValue = { ...value, keep: record, pointer: pointerOf(patch) }
-    const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
-    const wanted =
-      name === record.name ? [edited(rrset, patch, [...others, own])] : await movedTo(tx, zone, name, rrset, others, own, patch)
-    const made = await changed(tx, ctx, zone, wanted)
-    const after = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: record.type }))!
-    const view = await recordViewOf(
-      tx,
-      after.records.find(one => one.id === id)!,
-      after.row,
-      zone,
-    )
-    const { events, wakes, jobs, unchanged } = made
-    return { result: view, target: targetsOf(view), before, after: toldRecord(view), events, wakes, jobs, unchanged }
-  })
+  return await change(ctx, 'dns.record.update', tx => updated(tx, ctx, id, patch))
+}
+
+/** The change that edits one. @throws Problem 404, 412, 422 */
+export async function updated(tx: Tx, ctx: Ctx, id: string, patch: DnsRecordPatch): Promise<Changed<DnsRecordView>> {
+  const { zone, record, rrset } = await held(tx, ctx, id)
+  requireMatch(ctx, record)
+  const before = toldRecord(await recordViewOf(tx, record, rrset.row, zone))
+  const name = patch.name === undefined ? record.name : ruleKept('#/name', () => recordNameOf(patch.name!, zone.name))
+  const given = patch.content !== undefined || patch.fields !== undefined
+  const value: RecordValue = given ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
+  const own: WantedValue = { ...value, keep: record, pointer: pointerOf(patch) }
+  const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
+  const wanted =
+    name === record.name ? [edited(rrset, patch, [...others, own])] : await movedTo(tx, zone, name, rrset, others, own, patch)
+  const made = await changed(tx, ctx, zone, wanted)
+  const after = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: record.type }))!
+  const view = await recordViewOf(
+    tx,
+    after.records.find(one => one.id === id)!,
+    after.row,
+    zone,
+  )
+  const { events, wakes, jobs, unchanged } = made
+  return { result: view, target: targetsOf(view), before, after: toldRecord(view), events, wakes, jobs, unchanged }
 }
 
 /** @throws Problem 404, 412, 422 for the last NS of the apex */
@@ -204,7 +210,7 @@ const targetsOf = (view: DnsRecordView) => [
 ]
 
 /** @throws Problem 404 */
-async function recordOf(read: Reader, ctx: Ctx, id: string): Promise<RecordRow> {
+export async function recordOf(read: Reader, ctx: Ctx, id: string): Promise<RecordRow> {
   const [row] = await read
     .select()
     .from(dnsRecords)

@@ -4,12 +4,17 @@ import { listQuery } from '../../core/list'
 import { importFrom } from './import-from'
 import { lintOf } from './lint-report'
 import { listRecords, recordQuery, zoneRecordQuery } from './record-listing'
+import { checkRecord } from './record-check'
+import { listRecordTypes } from './record-types'
 import { createRecord, deleteRecord, getRecord, listRecordsOf, recordRelations, updateRecord } from './records'
 import {
   DnsRecord,
+  DnsRecordCheck,
+  DnsRecordChecked,
   DnsRecordInput,
   DnsRecordList,
   DnsRecordPatch,
+  DnsRecordTypeList,
   RrsetsChanged,
   RrsetsInput,
   ZoneImported,
@@ -126,6 +131,32 @@ export const dnsRoutes = area('dns', 'DNS', [
     run: (ctx, { params, body }) => createRecord(ctx, params.id!, body),
   }),
   route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/records/check',
+    guard: write,
+    action: 'dns.record.check',
+    operationId: 'checkDnsRecord',
+    summary: 'Try out a DNS record',
+    description:
+      'Holds a record to the rules of DNS and to the limits of the plan as if it were made, or a record edited with `record_id`, and tells ' +
+      'what it would be. Nothing is done.',
+    body: DnsRecordCheck,
+    answer: DnsRecordChecked,
+    problems: ['plan_limit_reached'],
+    run: (ctx, { params, body }) => checkRecord(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/record-types',
+    guard: read,
+    narrowed: 'open',
+    operationId: 'listDnsRecordTypes',
+    summary: 'List record types',
+    description: 'The types that have fields of their own, on one page. Records may have any other type too, by its number.',
+    answer: DnsRecordTypeList,
+    run: async () => listRecordTypes(),
+  }),
+  route({
     method: 'PUT',
     path: '/v1/dns/zones/:id/rrsets',
     guard: write,
@@ -179,7 +210,8 @@ export const dnsRoutes = area('dns', 'DNS', [
       'What is wrong is told with its line, as `#/lines/<number>`. Instead of a file it may be the JSON that the export gives, or a part ' +
       'of it; then what is wrong is told with its member. A TTL that is left out is `default_ttl`, or that of the zone. Records that signing makes are left out and counted. One import ' +
       'changes at most 10,000 records: a longer zone comes in several files, those after the first with `merge`. What `replace` would ' +
-      'take from a zone beyond the guards is a 409 `plan_blocked`, whose reasons `allow` overrides.',
+      'take from a zone beyond the guards is a 409 `plan_blocked`, whose reasons `allow` overrides. With `dry_run` nothing is done, and ' +
+      '`preview` tells what would be.',
     query: ImportQuery,
     takes: {
       types: importTypes,

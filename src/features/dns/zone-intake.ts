@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { and, eq } from 'drizzle-orm'
-import { change, isAlready } from '../../core/change'
+import { change, isAlready, type Changed } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
+import { triedOut } from '../../core/db/savepoint'
 import type { Tx } from '../../core/db/transaction'
 import { isAhead, nextSerial } from '../../core/dns/serial'
 import { requireMatch } from '../../core/if-match'
@@ -10,7 +11,8 @@ import { importModes, type ZoneImported } from './record-shapes'
 import type { WantedRrset } from './rrset-rules'
 import { countsOf } from './rrsets'
 import { allowing } from './sync/allowing'
-import type { BlockCode } from './sync/guards'
+import type { BlockCode, BlockReason } from './sync/guards'
+import { mostOpsShown, plannedOp } from './sync/plan-forms'
 import { editsOf } from './sync/zone-edits'
 import { dnsRecords, dnsRrsets } from './tables'
 import { changeZone, type ZoneEdit } from './zone-changes'
@@ -44,11 +46,13 @@ export const intakeMembers = {
     }),
   ),
   note: Type.Optional(Line({ maxLength: 500, description: 'Why, for the audit log; required with `allow`.' })),
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Tells what would be done, and does nothing.' })),
 }
 export interface Intake {
   mode?: (typeof importModes)[number] | undefined
   allow?: (typeof lossCodes)[number][] | undefined
   note?: string | undefined
+  dry_run?: boolean | undefined
 }
 
 /** Members of a zone that come along with its records. */
@@ -82,21 +86,33 @@ export function takeIn(
   ctx: Ctx,
   id: string,
   read: ZoneRead,
-  { mode: asked, ...overriding }: Intake,
+  { mode: asked, dry_run: isDry = false, ...overriding }: Intake,
   { action, told: from, notePointer }: IntakeKind,
 ): Promise<ZoneImported> {
-  return change(ctx, action, async tx => {
+  return change(ctx, action, async (tx): Promise<Changed<ZoneImported>> => {
     const zone = await zoneHeld(tx, ctx, id)
     requireMatch(ctx, zone)
     const mode = asked ?? (zone.version === 1 ? 'replace' : 'merge')
     const wanted = mode === 'replace' ? [...(await removals(tx, zone, read)), ...read.rrsets.values()] : [...read.rrsets.values()]
     const isLossy = mode === 'replace' && zone.version > 1
-    const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
     const edit = mode === 'replace' && read.members ? editOf(zone, read.members) : undefined
-    const made = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
+    const taken = () => changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
+    if (isDry) {
+      const { ops, reasons } = await editsOf(tx, zone, wanted)
+      const { changes } = await triedOut(tx, taken)
+      const preview = {
+        changes: ops.slice(0, mostOpsShown).map(plannedOp),
+        change_count: ops.length,
+        blocked: isLossy ? lossesIn(reasons) : [],
+      }
+      const told = { serial: zone.serial, ...countsOf(changes), mode, skipped: read.skipped, dry_run: true, preview }
+      return { result: { zone_id: id, ...told }, target: zoneTarget(zone), unchanged: true }
+    }
+    const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
+    const made = await taken()
     const told = { serial: made.zone.serial, ...countsOf(made.changes), mode }
     return {
-      result: { zone_id: id, ...told, skipped: read.skipped },
+      result: { zone_id: id, ...told, skipped: read.skipped, dry_run: false },
       target: zoneTarget(zone),
       before: { serial: zone.serial },
       after: { ...told, ...from, ...(allowed.length > 0 && { allowed }) },
@@ -118,13 +134,10 @@ async function lossesAllowed(
   notePointer: string,
 ): Promise<string[]> {
   const { reasons } = await editsOf(tx, zone, wanted)
-  return allowing(
-    reasons.filter(one => lossCodes.includes(one.code as never)),
-    overriding,
-    {},
-    notePointer,
-  )
+  return allowing(lossesIn(reasons), overriding, {}, notePointer)
 }
+
+const lossesIn = (reasons: readonly BlockReason[]) => reasons.filter(one => lossCodes.includes(one.code as never))
 
 /** What is in the zone and not in what comes. */
 async function removals(tx: Tx, zone: ZoneRow, { rrsets, hidesNameServers }: ZoneRead): Promise<WantedRrset[]> {

@@ -6,6 +6,7 @@ const address = (
   octets: (text: string) => Uint8Array,
   text: (octets: Uint8Array) => string,
 ): FieldKind<string> => ({
+  form: 'text',
   parse: words => text(octets(words.next().text)),
   print: value => value,
   read: reader => text(reader.take(size)),

@@ -8,6 +8,7 @@ const someOctets = (octets: Uint8Array): Uint8Array => {
 }
 
 const toTheEnd = (octetsOf: (text: string) => Uint8Array, textOf: (octets: Uint8Array) => string): FieldKind<string> => ({
+  form: 'text',
   parse: words => textOf(someOctets(octetsOf(words.rest()))),
   print: value => value,
   read: reader => textOf(someOctets(reader.rest())),

@@ -8,6 +8,8 @@ import type { Words } from '../words'
  * All but `print` and `write` throw DnsFormatError, without naming the field: its record type knows that.
  */
 export interface FieldKind<T = unknown> {
+  /** What its JSON is, where that is one plain value. */
+  readonly form?: 'integer' | 'text'
   parse(words: Words): T
   print(value: T): string
   /** Reads from rdata, which ends where the reader ends. */

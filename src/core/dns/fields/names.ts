@@ -5,6 +5,7 @@ import { ruled, textIn, type FieldKind } from './field'
 
 /** A name that may be compressed where it is read. How it is written in messages, `rdata-names.ts` knows. */
 export const domain: FieldKind<string> = {
+  form: 'text',
   parse(words) {
     const word = words.next()
     if (word.quoted) throw new DnsFormatError('must be a name without quotes')

@@ -17,6 +17,7 @@ const unsigned = (
     return value
   }
   const kind: FieldKind<number> = {
+    form: 'integer',
     parse(words) {
       const word = words.next()
       return bounded(/^\d{1,10}$/.test(word.text) ? Number(word.text) : null)

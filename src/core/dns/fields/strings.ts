@@ -10,6 +10,7 @@ export const STRING_MAX = 255
 
 /** A character-string: up to 255 octets with their count before them (RFC 1035 3.3). */
 export const characterString: FieldKind<Octets> = {
+  form: 'text',
   parse: words => octetsJson(fitting(unescaped(words.next().text))),
   print: value => quoted(octetsOf(value)),
   read: reader => octetsJson(reader.take(reader.u8())),
@@ -44,6 +45,7 @@ export const characterStrings: FieldKind<Octets[]> = {
 
 /** Octets to the end of the rdata, in text a quoted string without the limit of 255. */
 export const longString: FieldKind<Octets> = {
+  form: 'text',
   parse: words => octetsJson(unescaped(words.next().text)),
   print: value => quoted(octetsOf(value)),
   read: reader => octetsJson(reader.rest()),
@@ -53,6 +55,7 @@ export const longString: FieldKind<Octets> = {
 
 /** Letters and digits with their count before them: the tag of a CAA record (RFC 8659 4.1). */
 export const tag: FieldKind<string> = {
+  form: 'text',
   parse: (words: Words) => alphanumeric(words.next().text),
   print: value => value,
   read: (reader: WireReader) => alphanumeric(String.fromCharCode(...reader.take(reader.u8()))),

@@ -15,6 +15,8 @@ export interface RecordType {
   readonly reference: string
   /** The names of its fields in their order. */
   readonly fields: readonly string[]
+  /** What each is in JSON, where all that is told of the type is its fields one by one. */
+  readonly forms?: Readonly<Record<string, FieldKind['form']>>
   parse(words: Words): Fields
   print(fields: Fields): string
   read(reader: WireReader): Fields
@@ -52,6 +54,7 @@ export function recordType(
     name,
     reference,
     fields: Object.keys(kinds),
+    forms: Object.fromEntries(fields.map(([field, kind]) => [field, kind.form])),
     parse: words => ruled(each((_, kind) => kind.parse(words))),
     print: value =>
       fields

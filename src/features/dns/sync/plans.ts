@@ -5,7 +5,7 @@ import { canonicalJson } from '../../../core/canonical-json'
 import { sha256Hex } from '../../../core/crypto'
 import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { undoable } from '../../../core/db/savepoint'
+import { triedOut } from '../../../core/db/savepoint'
 import { textOf } from '../../../core/dns/rdata'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -103,15 +103,7 @@ export async function tryOut(
   by: { source: RecordSource; origin: ChangeOrigin; edit?: ZoneEdit },
 ): Promise<void> {
   if (wanted.length === 0 && !by.edit) return
-  const undone = new Error('The change was tried out.')
-  try {
-    await undoable(tx, async () => {
-      await changeZone(tx, ctx, zone, wanted.map(unlocking), by)
-      throw undone
-    })
-  } catch (error) {
-    if (error !== undone) throw error
-  }
+  await triedOut(tx, () => changeZone(tx, ctx, zone, wanted.map(unlocking), by))
 }
 
 /** A lock holds a plan back as a reason of its own, which whoever applies it overrides. */

@@ -3,16 +3,8 @@ import { Type } from '@sinclair/typebox'
 import { Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { changed, RrsetsInput } from '../record-shapes'
 import { blockCodes } from './guards'
-import { Form, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
+import { Form, Op, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
 import { driftKinds } from './three-way'
-
-export const Op = Shape({
-  action: Words(['create', 'update', 'delete'], { description: 'What is done to the rrset.' }),
-  name: rrsetName.name,
-  type: rrsetName.type,
-  before: Form('As it is; null where there is none.'),
-  after: Form('As it is to be; null where it goes.'),
-})
 
 const PlanTarget = Shape({
   target_id: Nullable(Type.String(), { description: 'The target; null where it is the zone as it is kept here.' }),

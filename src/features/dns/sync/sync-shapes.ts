@@ -48,6 +48,14 @@ export const Form = (description: string) =>
     { description },
   )
 
+export const Op = Shape({
+  action: Words(['create', 'update', 'delete'], { description: 'What is done to the rrset.' }),
+  name: rrsetName.name,
+  type: rrsetName.type,
+  before: Form('As it is; null where there is none.'),
+  after: Form('As it is to be; null where it goes.'),
+})
+
 const targetExample = {
   id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
   provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
