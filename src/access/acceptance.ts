@@ -58,10 +58,15 @@ export async function acceptInvitation(ctx: Ctx, input: Acceptance, request: Req
   const known = await findUser(ctx.hub.read, row.email)
   const user =
     known || !makesLogin(ctx.hub, row)
-      ? await provenUser(ctx, { email: row.email, password: input.password!, code: input.second_factor_code })
+      ? await provenUser(ctx, {
+          email: row.email,
+          password: input.password!,
+          code: input.second_factor_code,
+          passkey: input.second_factor_passkey,
+        })
       : await newUser(ctx, row, input as Required<Acceptance>)
   await join(ctx, row, user, known ? null : user)
-  return withCookie(await beginSession(ctx, user, request, row.workspaceId))
+  return withCookie(await beginSession(ctx, user, request, { workspaceId: row.workspaceId }))
 }
 
 function refuseIncomplete(input: Acceptance): void {

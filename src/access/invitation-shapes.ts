@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
 import { codeMember } from './factor-shapes'
+import { CredentialAnswer } from './passkey-shapes'
 import { roleWords } from './member-shapes'
 import { roles } from './tables'
 
@@ -122,6 +123,7 @@ export const Acceptance = Shape(
     second_factor_code: Type.Optional(
       codeMember('One-time code or recovery code of the user who has the e-mail already, where they have one-time codes.'),
     ),
+    second_factor_passkey: Type.Optional(CredentialAnswer),
   },
   {
     $id: 'Acceptance',

@@ -178,7 +178,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     summary: 'Accept an invitation',
     description:
       'Joins the workspace, once, and answers with a session there. With a session of the invited user the code is enough. Without ' +
-      'one, the user who has the e-mail proves themself by their password, and `second_factor_code` where they have one; if there is none, name and password make one. ' +
+      'one, the user who has the e-mail proves themself by their password, and a second factor where they have one; if there is none, name and password make one. ' +
       'Where sign-up is closed nobody is made. A code that is unknown, used, withdrawn or over is answered alike.',
     body: Acceptance,
     status: 201,
@@ -189,6 +189,8 @@ export const invitationRoutes = area('invitations', 'Members', [
       'invalid_login',
       'second_factor_required',
       'invalid_code',
+      'invalid_passkey',
+      'passkeys_unavailable',
       'origin_not_allowed',
       'conflict',
       'already_exists',

@@ -1,8 +1,8 @@
 import type { Ctx } from '../core/ctx'
-import { invalid, notFound } from '../core/problem'
+import { invalid } from '../core/problem'
 import { refuseLoginAsPassword } from './passwords'
 import { provePassword } from './proofs'
-import { signedInUser } from './sessions'
+import { sessionUser } from './sessions'
 import type { PasswordChange } from './user-shapes'
 import { setPassword } from './users'
 
@@ -12,11 +12,10 @@ import { setPassword } from './users'
  * @throws Problem 404 for a token, 422, 429
  */
 export async function changePassword(ctx: Ctx, input: PasswordChange): Promise<void> {
-  if (ctx.sessionId === null) throw notFound('session')
-  const user = await signedInUser(ctx)
+  const user = await sessionUser(ctx)
   refuseLoginAsPassword(user.email, input.new, '#/new')
   if (input.new === input.current)
     throw invalid([{ pointer: '#/new', code: 'not_changed', detail: 'must be another password than the current one.' }])
   await provePassword(ctx, user, input.current, { action: 'account.user.set_password', pointer: '#/current' })
-  await setPassword(ctx.hub, user, input.new, { actor: ctx.actor, context: ctx.context }, ctx.sessionId)
+  await setPassword(ctx.hub, user, input.new, { actor: ctx.actor, context: ctx.context }, ctx.sessionId!)
 }

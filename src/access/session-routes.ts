@@ -29,12 +29,20 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     summary: 'Sign in',
     description:
       'Begins a dashboard session by e-mail and password; the answer sets its cookie. Where the user has a second factor, the right ' +
-      'password alone is 401 `second_factor_required`, with `methods`: send all of it again with a `code`.',
+      'password alone is 401 `second_factor_required`, with `methods`: send all of it again with a `code`, or with a `passkey` that ' +
+      'answers `passkey_options`.',
     body: SignIn,
     status: 201,
     answer: Session,
     nowhere: true,
-    problems: ['invalid_login', 'second_factor_required', 'invalid_code', 'origin_not_allowed'],
+    problems: [
+      'invalid_login',
+      'second_factor_required',
+      'invalid_code',
+      'invalid_passkey',
+      'passkeys_unavailable',
+      'origin_not_allowed',
+    ],
     run: async (ctx, { body, request }) => withCookie(await signIn(ctx, body, request)),
     ...setCookie,
   }),

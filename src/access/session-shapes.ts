@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { permissions } from '../core/permissions'
 import { Instant, ListOf, MaybeInstant, Nullable, Shape, Words } from '../core/shapes'
 import { codeMember } from './factor-shapes'
+import { CredentialAnswer } from './passkey-shapes'
 import { SignUpState } from './sign-up-shapes'
 import { roles } from './tables'
 import { exampleUser, User } from './user-shapes'
@@ -103,6 +104,7 @@ export const SignIn = Shape(
     email: Type.String({ format: 'email', description: 'Login.' }),
     password: Type.String({ minLength: 1, maxLength: 1000, description: 'Password.' }),
     code: Type.Optional(codeMember('One-time code or recovery code, where the user has one-time codes.')),
+    passkey: Type.Optional(CredentialAnswer),
   },
   { $id: 'SignIn', description: 'A login.', examples: [{ email: 'ada@example.com', password: 'correct horse battery' }] },
 )
@@ -111,12 +113,29 @@ export type SignIn = Static<typeof SignIn>
 export const SignInMethods = Shape(
   {
     setup_open: Type.Boolean({ description: 'Whether the first user is still to be made, by the setup link.' }),
+    passkeys: Shape(
+      {
+        possible: Type.Boolean({ description: 'Whether passkeys work at the address of this hub.' }),
+        rp_id: Nullable(Type.String(), { description: 'The name that they are bound to; null where they do not work.' }),
+        origin: Nullable(Type.String(), { description: 'Where pages must be opened to use them; null where they do not work.' }),
+        reason: Nullable(Words(['ip_address', 'plain_http']), {
+          description: 'Why not: the address has no name, or is neither https nor localhost. Null where they work.',
+        }),
+      },
+      { description: 'Whether passkeys can be used.' },
+    ),
     sign_up: SignUpState,
   },
   {
     $id: 'SignInMethods',
     description: 'What the page of sign-in can offer.',
-    examples: [{ setup_open: false, sign_up: { mode: 'closed', open: false } }],
+    examples: [
+      {
+        setup_open: false,
+        passkeys: { possible: true, rp_id: 'hub.example.com', origin: 'https://hub.example.com', reason: null },
+        sign_up: { mode: 'closed', open: false },
+      },
+    ],
   },
 )
 export type SignInMethods = Static<typeof SignInMethods>

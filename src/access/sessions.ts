@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, lt } from 'drizzle-orm'
 import { record, type AuditDraft } from '../core/change'
 import { instant } from '../core/clock'
 import { encodeBase64url, sha256Hex } from '../core/crypto'
@@ -10,9 +10,10 @@ import { newId } from '../core/ids'
 import { notFound, Problem } from '../core/problem'
 import { readSessionCookie } from './cookies'
 import { oneTimeCodesOf } from './one-time-codes'
+import { pruneChallenges } from './passkey-challenges'
 import { accessOfRole } from './ranks'
 import type { SessionView } from './session-shapes'
-import { memberships, sessions, users, workspaces } from './tables'
+import { memberships, passkeys, sessions, users, workspaces } from './tables'
 import { firstPreferences, type UserView } from './user-shapes'
 import type { User } from './users'
 
@@ -32,9 +33,14 @@ export interface BegunSession {
  * Begins a session for somebody who proved who they are. It gets a new cookie, and the session whose cookie the browser had
  * before ends: nobody goes on with a value that was known before the sign-in.
  * @param request of the sign-in
- * @param workspaceId where it begins, one of theirs; the one they joined first when absent
+ * @param how where it begins, in one of their workspaces, that they joined first when absent; and what the audit log is told beside
  */
-export async function beginSession(ctx: Ctx, user: User, request: Request, workspaceId?: string): Promise<BegunSession> {
+export async function beginSession(
+  ctx: Ctx,
+  user: User,
+  request: Request,
+  { workspaceId, reason }: { workspaceId?: string; reason?: string } = {},
+): Promise<BegunSession> {
   const { hub } = ctx
   const [home] = await hub.read
     .select({ id: memberships.workspaceId })
@@ -62,7 +68,7 @@ export async function beginSession(ctx: Ctx, user: User, request: Request, works
     await tx.insert(sessions).values(row)
     await endOldest(tx, user.id)
     await noteSeen(tx, user.id, home.id, now)
-    return { result: undefined, audits: [signInEntry(ctx, user, home.id, 'success')] }
+    return { result: undefined, audits: [{ ...signInEntry(ctx, user, home.id, 'success'), reason }] }
   })
   return { cookie, view: await sessionView(hub, row, user, home.id) }
 }
@@ -147,10 +153,12 @@ async function noteSeen(tx: Tx, userId: string, workspaceId: string, now: number
     .where(and(eq(memberships.userId, userId), eq(memberships.workspaceId, workspaceId)))
 }
 
-/** Deletes the sessions that have ended. */
+/** Deletes the sessions that have ended, and what signing in left behind. */
 export async function pruneSessions(hub: Hub): Promise<void> {
   await record(hub, async tx => {
-    await tx.delete(sessions).where(lt(sessions.expiresAt, hub.clock.now()))
+    const now = hub.clock.now()
+    await tx.delete(sessions).where(lt(sessions.expiresAt, now))
+    await pruneChallenges(tx, now)
     return { result: undefined }
   })
 }
@@ -213,18 +221,25 @@ export async function userView(hub: Hub, user: User, read: Reader = hub.read): P
     .where(eq(memberships.userId, user.id))
     .orderBy(asc(memberships.createdAt), asc(workspaces.id))
   const { on, left } = await oneTimeCodesOf(read, user.id)
+  const [passkeyCount] = await read.select({ n: count() }).from(passkeys).where(eq(passkeys.userId, user.id))
   return {
     id: user.id,
     email: user.email,
     name: user.name,
     operator: user.isOperator,
-    second_factor: { one_time_codes: on, recovery_codes_left: left },
+    second_factor: { one_time_codes: on, recovery_codes_left: left, passkeys: passkeyCount!.n },
     preferences: { ...firstPreferences, ...user.preferences },
     workspaces: of,
     version: user.version,
     created_at: instant(user.createdAt),
     updated_at: instant(user.updatedAt),
   }
+}
+
+/** The user of the session, for what a token cannot do. @throws Problem 404 for a token */
+export async function sessionUser(ctx: Ctx): Promise<User> {
+  if (ctx.sessionId === null) throw notFound('session')
+  return await signedInUser(ctx)
 }
 
 /** The user behind a session's request. */

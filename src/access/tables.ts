@@ -187,6 +187,36 @@ export const recoveryCodes = table(
   t => [primaryKey({ columns: [t.userId, t.tag] })],
 )
 
+export const passkeys = table(
+  'passkeys',
+  {
+    id: text('id').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    // As WebAuthn writes them: base64url.
+    credentialId: text('credential_id').notNull(),
+    publicKey: text('public_key').notNull(),
+    // How often the authenticator says that it signed; always 0 of those that do not count.
+    counter: int('counter').notNull(),
+    transports: json<string[]>('transports').notNull(),
+    backedUp: flag('backed_up').notNull(),
+    name: text('name').notNull(),
+    lastUsedAt: time('last_used_at'),
+    version: int('version').notNull(),
+    createdAt: time('created_at').notNull(),
+    updatedAt: time('updated_at').notNull(),
+  },
+  t => [uniqueIndex('passkeys_credential').on(t.credentialId), index('passkeys_user').on(t.userId, t.id)],
+)
+
+/** Challenges of WebAuthn that were used, until their time is over. */
+export const spentChallenges = table(
+  'spent_challenges',
+  { hash: text('hash').primaryKey(), expiresAt: time('expires_at').notNull() },
+  t => [index('spent_challenges_expires').on(t.expiresAt)],
+)
+
 export const tokenModes = ['scoped', 'read_only', 'full'] as const
 export type TokenMode = (typeof tokenModes)[number]
 

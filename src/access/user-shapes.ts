@@ -54,7 +54,7 @@ export const exampleUser = {
   name: 'Ada',
   operator: true,
   preferences: examplePreferences,
-  second_factor: { one_time_codes: true, recovery_codes_left: 9 },
+  second_factor: { one_time_codes: true, recovery_codes_left: 9, passkeys: 1 },
   workspaces: [{ id: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'default', role: 'owner' }],
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
@@ -71,6 +71,7 @@ export const User = Shape(
       {
         one_time_codes: Type.Boolean({ description: 'Whether signing in by password takes a one-time code, too.' }),
         recovery_codes_left: Type.Integer({ description: 'Recovery codes that were not used; 0 where one-time codes are off.' }),
+        passkeys: Type.Integer({ description: 'Passkeys they have: each signs in alone.' }),
       },
       { description: 'What they prove themselves with beside the password.' },
     ),

@@ -1,9 +1,9 @@
 import { and, count, eq, ne } from 'drizzle-orm'
 import type { AuditAction } from '../core/audit-actions'
-import { record, type Recorded } from '../core/change'
+import { record, type AuditDraft, type Recorded } from '../core/change'
 import { constantTimeEqual, encodeBase64url, hmacSha256 } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
-import type { AuditActor, AuditContext } from '../core/db/tables'
+import type { AuditActor, AuditContext, AuditTarget } from '../core/db/tables'
 import { instanceFacts } from '../core/db/tables'
 import { violation } from '../core/db/errors'
 import type { Reader, Tx } from '../core/db/transaction'
@@ -191,6 +191,23 @@ export async function findUser(read: Reader, email: string): Promise<User | null
     .where(eq(users.email, loginOf(email)))
   return row ?? null
 }
+
+/**
+ * A change of how somebody signs in, of which each workspace of theirs is told.
+ * @param fn what it does; it returns the result, and what is told beside the user
+ */
+export const changeOfUser = <T>(
+  { hub, actor, context }: Ctx,
+  user: User,
+  action: AuditAction,
+  fn: (tx: Tx) => Promise<{ result: T } & Pick<AuditDraft, 'before' | 'after'> & { target?: AuditTarget; unchanged?: boolean }>,
+): Promise<T> =>
+  record(hub, async tx => {
+    const { result, target, unchanged, ...told } = await fn(tx)
+    if (unchanged) return { result }
+    const audits = await auditOfUser(tx, user, action, { actor, context })
+    return { result, audits: audits.map(one => ({ ...one, ...told, targets: target ? [target] : one.targets })) }
+  })
 
 /** One entry in the log of each workspace the user belongs to. */
 export async function auditOfUser(tx: Tx, user: User, action: AuditAction, { actor, context }: By) {

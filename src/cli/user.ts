@@ -88,7 +88,7 @@ Examples:
   withData(
     user
       .command('reset-second-factor')
-      .description('Take away the one-time codes of a person who lost them, and end every session of theirs.')
+      .description('Take away one-time codes and passkeys of a person who lost them, and end every session of theirs.')
       .argument('<email>'),
   )
     .addHelpText('after', '\nExamples:\n  bailiwick user reset-second-factor ada@example.com')

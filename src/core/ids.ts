@@ -42,6 +42,7 @@ export type IdPrefix =
   | 'req'
   | 'job'
   | 'ses'
+  | 'pkey'
   | 'flip'
   | 'use'
   | 'aus'

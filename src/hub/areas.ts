@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import { setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
 import { factorRoutes } from '../access/factor-routes'
+import { passkeyRoutes } from '../access/passkey-routes'
 import { sessionRoutes } from '../access/session-routes'
 import { userRoutes } from '../access/user-routes'
 import { invitationRoutes, memberRoutes } from '../access/member-routes'
@@ -37,6 +38,7 @@ export const apiAreas: readonly AnyElysia[] = [
   sessionRoutes,
   userRoutes,
   factorRoutes,
+  passkeyRoutes,
   signUpRoutes,
   tokenRoutes,
   memberRoutes,

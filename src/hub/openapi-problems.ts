@@ -35,7 +35,12 @@ export const problemSchemas: Record<string, JsonSchema> = {
       methods: {
         type: 'array',
         items: { type: 'string' },
-        description: 'With `second_factor_required`: what can be sent, `one_time_code` or `recovery_code`.',
+        description: 'With `second_factor_required`: what can be sent: `one_time_code`, `recovery_code` or `passkey`.',
+      },
+      passkey_options: {
+        type: 'object',
+        description:
+          'With `second_factor_required`, where a passkey can be used: what the browser asks it for, a PasskeyRequest.',
       },
       holder: { type: 'string', description: 'With `resource_locked`: the action that holds the resource.' },
       'violated-policies': {

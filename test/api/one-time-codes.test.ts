@@ -1,25 +1,14 @@
 import { expect, test } from 'bun:test'
-import { createHmac } from 'node:crypto'
 import { resetFactors } from '../../src/access/reset-factors'
 import { oneTimeCodes, recoveryCodes } from '../../src/access/tables'
 import { jobContext, systemActor } from '../../src/core/change'
+import { codeAt } from '../support/one-time-code'
 import { browser, cookieOf, password, person } from '../support/people'
 import { world } from '../support/world'
 
 const half = 30_000
 const email = 'ada@example.com'
 const begin = '/v1/users/me/one-time-codes'
-
-/** The code of a secret at a time (ms), as RFC 6238 section 4 and RFC 4226 section 5.3 say. */
-function codeAt(secret: string, ms: number): string {
-  const bits = [...secret].map(one => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0')).join('')
-  const key = Buffer.from(bits.match(/.{8}/g)!.map(byte => Number.parseInt(byte, 2)))
-  const step = Buffer.alloc(8)
-  step.writeBigUInt64BE(BigInt(Math.floor(ms / half)))
-  const hash = createHmac('sha1', key).update(step).digest()
-  const code = hash.readUInt32BE(hash[19]! & 15) & 0x7fffffff
-  return String(code % 1_000_000).padStart(6, '0')
-}
 
 test('the codes here are those of the standard', () => {
   // RFC 6238 appendix B, the last six of its eight digits.

@@ -3,7 +3,8 @@ import type { Route } from '../../src/access/route'
 import { addUser } from '../../src/access/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
-import { person, type Call } from '../support/people'
+import { Authenticator } from '../support/authenticator'
+import { origin, password, person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
 
 // Walks every operation the router serves, so that one that is added is held to the same rules without a word here.
@@ -12,6 +13,8 @@ import { callerWith, world } from '../support/world'
 const here = await world({
   BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
   BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
+  // Passkeys are bound to a name.
+  BAILIWICK_BASE_URL: origin,
 })
 const { hub, app, acme, rival, readOnly, stranger, scoped, audited, pass } = here
 
@@ -20,6 +23,8 @@ const open: Record<string, string> = {
   'GET /v1/setup': 'asked before anyone can sign in; tells one boolean',
   'POST /v1/setup': 'makes the first user, with the token of the setup link',
   'POST /v1/sessions': 'signing in',
+  'POST /v1/sessions/passkey/options': 'begins signing in; a challenge of which nothing is stored',
+  'POST /v1/sessions/passkey': 'signing in; the signature of the passkey is the credential',
   'GET /v1/sessions/methods': 'asked by the page of sign-in; tells of the installation, and of nobody',
   'POST /v1/invitations/preview': 'whoever was invited has no login yet; the code is the credential',
   'POST /v1/invitations/accept': 'whoever was invited has no login yet; the code is the credential',
@@ -194,6 +199,11 @@ const ofNobody = [
 /** What belongs to a person, whom no token stands for: another person, and every token, finds nothing there. */
 const personal: Record<string, (call: Call) => Promise<string>> = {
   '/v1/sessions': async call => (await call('GET', '/v1/sessions/current')).body.id,
+  '/v1/passkeys': async call => {
+    const options = (await call('POST', '/v1/passkeys/options', { password })).body
+    const credential = await new Authenticator(origin).create(options)
+    return (await call('POST', '/v1/passkeys', { credential })).body.id
+  },
 }
 const isPersonal = (spec: Route) => Object.keys(personal).some(path => spec.path.startsWith(`${path}/:id`))
 

@@ -42,8 +42,30 @@ export const signInActions = [
   auditAction({
     action: 'account.user.reset_second_factor',
     number: 'SI007',
-    description: 'A user’s one-time codes were taken away, and their sessions ended.',
+    description: 'A user’s one-time codes and passkeys were taken away, and their sessions ended.',
     channels: ['cli'],
     targets: ['user'],
+  }),
+  auditAction({
+    action: 'account.passkey.create',
+    number: 'SI008',
+    description: 'Somebody made a passkey; or tried to with a wrong password or code.',
+    targets: ['passkey', 'user'],
+    changes: 'answer',
+  }),
+  auditAction({
+    action: 'account.passkey.update',
+    number: 'SI009',
+    description: 'Somebody renamed a passkey.',
+    targets: ['passkey'],
+    changes: 'answer',
+    example: { before: { name: 'Laptop' }, after: { name: 'Old laptop' } },
+  }),
+  auditAction({
+    action: 'account.passkey.delete',
+    number: 'SI010',
+    description: 'Somebody deleted a passkey.',
+    targets: ['passkey'],
+    changes: { of: 'account.passkey.update' },
   }),
 ] as const
