@@ -99,6 +99,38 @@ describe('a demo', () => {
     expect(uptime.latency.p95).toBeGreaterThan(uptime.latency.p50)
   })
 
+  test('has heartbeats that are up, late, down, running and paused', async () => {
+    const { data } = await get('/v1/heartbeats?limit=100')
+    expect(new Set(data.map((one: any) => one.status))).toEqual(new Set(['up', 'grace', 'down', 'paused']))
+    expect(data.some((one: any) => one.started)).toBe(true)
+    const backup = data.find((one: any) => one.name === 'Nightly database backup')
+    const pings = await get(`/v1/heartbeats/${backup.id}/pings`)
+    expect(pings.data[0].duration_ms).toBeGreaterThan(60_000)
+  })
+
+  test('has deliveries that came through, wait, are held and were given up, and a channel that fails', async () => {
+    const of = async (status: string) => (await get(`/v1/webhook-deliveries?status=${status}&limit=1`)).data.length
+    for (const status of ['delivered', 'held', 'exhausted']) expect([status, await of(status)]).toEqual([status, 1])
+    const endpoints = (await get('/v1/webhook-endpoints')).data
+    expect(endpoints.map((one: any) => one.disabled_reason)).toContain('gone')
+    expect(endpoints.map((one: any) => one.active)).toContain(false)
+    const channels = (await get('/v1/notification-channels')).data
+    expect(channels.filter((one: any) => one.failing).map((one: any) => one.name)).toEqual(['Pager'])
+  })
+
+  test('has incidents that people saw to, and one that others stood behind', async () => {
+    const shop = (await get('/v1/monitors?key=shop')).data[0]
+    const told = (await get(`/v1/incidents?monitor=${shop.id}&limit=100`)).data.find((one: any) => one.postmortem !== null)
+    expect(told.timeline.map((one: any) => one.kind)).toEqual(
+      expect.arrayContaining(['opened', 'acknowledged', 'note', 'resolved']),
+    )
+    const edge = (await get('/v1/monitors?key=edge')).data[0]
+    const router = (await get(`/v1/incidents?monitor=${edge.id}&limit=1`)).data[0]
+    expect(router.monitors.map((one: any) => one.role).sort()).toEqual(['affected', 'affected', 'cause'])
+    const windows = (await get('/v1/maintenance-windows')).data
+    expect(windows.map((one: any) => one.status).sort()).toEqual(['in_progress', 'scheduled', 'scheduled'])
+  })
+
   test('goes on: its servers are checked', async () => {
     const { data } = await get('/v1/monitors?key=payments')
     await until(

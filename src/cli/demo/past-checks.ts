@@ -60,20 +60,18 @@ export class PastChecks {
 
   /** Plans to look whenever one of them began to be well or ill, and often enough meanwhile to know that it still is. */
   plan(until: number): void {
-    const times = new Set<number>()
-    for (const trouble of this.troubles) for (const at of looksAt(trouble, this.intervalMs(trouble.key), until)) times.add(at)
-    for (const at of times) this.past.plan(at, () => this.look())
+    for (const trouble of this.troubles) {
+      const { edges, meanwhile } = looksAt(trouble, this.intervalMs(trouble.key), until)
+      for (const at of edges) this.past.plan(at, () => this.look())
+      for (const at of meanwhile) this.past.plan(at, () => this.find([this.made.get(trouble.key)!]))
+    }
   }
 
   /** Looks at all of them now. */
   async look(): Promise<void> {
-    const at = this.past.clock.now()
-    this.watch!.take(
-      localLocation,
-      this.all().flatMap(one => (one.usual ? this.resultOf(one, at) : [])),
-    )
+    await this.find(this.all())
     // Those that depend on others are judged after them, and groups last.
-    for (let depth = 0; depth < 3; depth++) {
+    for (let depth = 0; depth < 2; depth++) {
       topicsOf(this.past.hub).wake(maintenanceTopic)
       await this.watch!.settled()
     }
@@ -82,6 +80,16 @@ export class PastChecks {
   /** To be called after a monitor was edited. */
   edited(key: string, { version }: { version: number }): void {
     this.made.get(key)!.version = version
+  }
+
+  /** Tells what some of them find now. */
+  private async find(some: readonly Made[]): Promise<void> {
+    const at = this.past.clock.now()
+    this.watch!.take(
+      localLocation,
+      some.flatMap(one => (one.usual ? this.resultOf(one, at) : [])),
+    )
+    await this.watch!.settled()
   }
 
   async end(): Promise<void> {
@@ -120,14 +128,13 @@ const idle: Engine = { send() {}, onMessage() {}, async stop() {} }
 const secondMs = 1000
 
 /** When there is to be looked at a monitor because of its trouble (ms UTC). */
-function* looksAt({ from, to }: Trouble, intervalMs: number, until: number): Generator<number> {
-  const end = to ?? until - secondMs
+function looksAt({ from, to }: Trouble, intervalMs: number, until: number): { edges: number[]; meanwhile: number[] } {
   // A result counts for three intervals, and for a minute and a half at least.
   const each = Math.max(2.5 * intervalMs, 75 * secondMs)
-  const soon = [0, 10, 20].map(seconds => seconds * secondMs)
-  for (const later of soon) yield Math.round(from + later)
-  for (let at = from + each; at < end; at += each) yield Math.round(at)
-  if (to !== null) for (const later of soon) yield Math.round(to + later)
+  const soon = (edge: number) => [0, 10, 20].map(seconds => Math.round(edge + seconds * secondMs))
+  const meanwhile: number[] = []
+  for (let at = from + each; at < (to ?? until - secondMs); at += each) meanwhile.push(Math.round(at))
+  return { edges: [...soon(from), ...(to === null ? [] : soon(to))], meanwhile }
 }
 
 function evidenceOf({ input }: Made, { code }: Trouble): Evidence {

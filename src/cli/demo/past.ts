@@ -1,7 +1,8 @@
 import { prepareInstance } from '../../access/workspaces'
+import { and, eq, gt, min } from 'drizzle-orm'
 import type { Config } from '../../core/config'
+import { jobs } from '../../core/db/tables'
 import type { Hub } from '../../core/hub'
-import { nextRunAt } from '../../core/jobs/queue'
 import { Worker } from '../../core/jobs/worker'
 import { openLog } from '../../core/log'
 import type { Resolve } from '../../core/net/egress'
@@ -34,13 +35,18 @@ export interface Credential {
 export class Past {
   private readonly agenda: Happening[] = []
   private readonly watched: string[] = []
+  /** When the next job is due of those that wait (ms UTC); null when others may have been committed since that was looked at. */
+  private settledUntil: number | null = null
+  private watchedAt = Infinity
 
   private constructor(
     readonly hub: Hub,
     readonly clock: PastClock,
     private readonly worker: Worker,
     private readonly app: ReturnType<typeof makeApp>,
-  ) {}
+  ) {
+    hub.jobSignal.on(() => (this.settledUntil = null))
+  }
 
   /** Opens a hub that is made at `begins` (ms UTC). @param resolve looks names up for what it calls */
   static async open(config: Config, begins: number, resolve: Resolve): Promise<Past> {
@@ -112,15 +118,28 @@ export class Past {
 
   /** Lets time pass, with the jobs that fall due. */
   private async pass(to: number): Promise<void> {
-    await this.worker.idle()
     for (;;) {
-      const due = (await Promise.all(this.watched.map(kind => nextRunAt(this.hub.read, kind)))).filter(at => at !== null)
-      const next = Math.min(...due)
-      if (next > to || next <= this.clock.now()) break
+      const next = await this.settle()
+      if (next > to) break
       this.clock.moveTo(next)
-      await this.worker.idle()
+      this.settledUntil = null
     }
     this.clock.moveTo(to)
+    if (this.settledUntil !== null && this.settledUntil <= to) this.settledUntil = null
+  }
+
+  /** Lets the jobs run that are due. @returns when the next of those is due that are watched (ms UTC), Infinity for never */
+  private async settle(): Promise<number> {
+    if (this.settledUntil !== null) return this.watchedAt
+    await this.worker.idle()
+    const ahead = await this.hub.read
+      .select({ kind: jobs.kind, at: min(jobs.runAt) })
+      .from(jobs)
+      .where(and(eq(jobs.state, 'ready'), gt(jobs.runAt, this.clock.now())))
+      .groupBy(jobs.kind)
+    const soonest = (of: typeof ahead) => Math.min(...of.map(one => one.at ?? Infinity))
+    this.settledUntil = soonest(ahead)
+    return (this.watchedAt = soonest(ahead.filter(one => this.watched.includes(one.kind))))
   }
 }
 

@@ -2,6 +2,7 @@ import type { Role } from '../../access/tables'
 import { setupToken } from '../../access/users'
 import { encodeBase64url } from '../../core/crypto'
 import type { Past } from './past'
+import { dayMs } from './telling'
 
 /** Somebody who works with the hub. */
 export interface Person {
@@ -40,33 +41,6 @@ export async function join(past: Past): Promise<People> {
   }
 }
 
-/** Whom else they want, and what machines call with: as it is now. */
-export async function planAccess(past: Past, { ada, grace }: People, ago: (days: number) => number, narrowedTo: () => string[]) {
-  const inDays = (days: number) => new Date(past.clock.now() + days * dayMs).toISOString()
-  const permissions = (...names: string[]) => ({ mode: 'scoped', permissions: names })
-  past.plan(ago(74), () =>
-    ada.call('POST', '/v1/tokens', { name: 'deploy pipeline', ...permissions('dns.write', 'monitoring.write') }),
-  )
-  past.plan(ago(61), () =>
-    grace.call('POST', '/v1/tokens', { name: 'Grafana', mode: 'read_only', allowed_cidrs: ['10.20.0.0/16'] }),
-  )
-  past.plan(ago(25), () =>
-    grace.call('POST', '/v1/tokens', { name: 'contractor, June', ...permissions('monitoring.read'), expires_at: inDays(30) }),
-  )
-  past.plan(ago(19), () =>
-    grace.call('POST', '/v1/tokens', {
-      name: 'certbot on edge-1',
-      ...permissions('dns.read', 'dns.write'),
-      resource_ids: narrowedTo(),
-    }),
-  )
-  past.plan(ago(12), async () => {
-    const { id } = await ada.call('POST', '/v1/tokens', { name: 'laptop of Linus', mode: 'read_only' })
-    past.plan(ago(9), () => ada.call('DELETE', `/v1/tokens/${id}`))
-  })
-  past.plan(ago(0.8), () => ada.call('POST', '/v1/invitations', { email: 'noor@kestrel.example', role: 'member' }))
-}
-
 function person(past: Past, { name, email, password }: { name: string; email: string; password: string }): Person {
   let cookie: string | null = null
   let usedAt = 0
@@ -86,5 +60,3 @@ function person(past: Past, { name, email, password }: { name: string; email: st
 }
 
 const newPassword = (): string => encodeBase64url(crypto.getRandomValues(new Uint8Array(12)))
-
-const dayMs = 86_400_000

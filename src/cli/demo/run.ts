@@ -6,7 +6,15 @@ import { daysBack, troubles } from './outages'
 import { Past } from './past'
 import { PastChecks } from './past-checks'
 import { writeResults } from './past-results'
-import { join, planAccess, type People } from './people'
+import { planAccess } from './access'
+import { planChannels } from './channels'
+import { planHeartbeats, type PingPaths } from './heartbeats'
+import { planIncidents } from './incidents'
+import { planMaintenance } from './maintenance'
+import { join, type People } from './people'
+import { planWebhooks } from './webhooks'
+import { beginJobs } from './jobs'
+import { dayMs, secondMs, type Telling } from './telling'
 import { loopback } from './ports'
 import { mulberry32 } from './random'
 import { resolveHere } from './resolver'
@@ -22,8 +30,6 @@ export interface RunningDemo {
   link: string
   stop(): Promise<void>
 }
-
-const dayMs = 86_400_000
 
 /**
  * Fills an empty installation with three months of a company that does not exist, and serves it.
@@ -43,16 +49,18 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
     }
     const past = await Past.open(config, now - (daysBack + 1) * dayMs, resolveHere)
     clock = past.clock
-    const people = await livePast(past, servers, now, random)
+    const { people, pings } = await livePast(past, servers, now, random)
     clock = systemClock
     const link = signInLink(people.ada.email)
     const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveHere })
     servers.begin()
+    const jobs = beginJobs(running.hub.baseUrl, pings)
     return {
       running,
       owner: people.ada,
       link: running.hub.baseUrl + link.path,
       async stop() {
+        jobs.stop()
         await running.stop()
         servers.stop()
       },
@@ -64,21 +72,35 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
 }
 
 /** All that happened before `now` (ms UTC). */
-async function livePast(past: Past, servers: Servers, now: number, random: () => number): Promise<People> {
+async function livePast(
+  past: Past,
+  servers: Servers,
+  now: number,
+  random: () => number,
+): Promise<{ people: People; pings: PingPaths }> {
   const ago = (days: number) => now - days * dayMs
   const people = await join(past)
   const all = samples(servers)
   const trouble = troubles(all, now, random)
   const checks = new PastChecks(past, trouble, random)
+  const told: Telling = { past, people, checks, servers, now, ago, random }
   past.clock.moveTo(ago(daysBack))
   await checks.begin(people.ada, all)
-  past.plan(ago(daysBack) + 1000, () => checks.look())
+  past.plan(ago(daysBack) + secondMs, () => checks.look())
   checks.plan(now)
-  past.plan(now - 1000, () => checks.look())
-  await planAccess(past, people, ago, () => [checks.id('shop')])
+  const pings = planHeartbeats(told)
+  planMaintenance(told)
+  planChannels(told)
+  planWebhooks(told)
+  planIncidents(told)
+  planAccess(told)
+  past.plan(now - secondMs, () => checks.look())
   await past.live(now)
-  await checks.end()
   await writeResults(past.hub, checks.all(), trouble, now, random)
+  // However long that took, nobody was away meanwhile.
+  past.clock.moveTo(systemClock.now())
+  await checks.look()
+  await checks.end()
   await past.close()
-  return people
+  return { people, pings }
 }
