@@ -5,14 +5,16 @@ import type { EnginePulse, FromEngine } from '../../checks/messages'
 import { systemClock } from '../../core/clock'
 import { openLog } from '../../core/log'
 import type { Threads } from '../../hub/run'
+import { takenOver, type Taken } from './taken'
 
 /** What an engine under load came to. Spans in milliseconds, memory in octets. */
 export interface LoadFigures {
   /** From the first message to the thread until as many checks begin a second as the interval asks for. */
   fullScheduleMs: number | null
-  /** Of one core, 0 to 1. */
-  cpu: number
-  mostMemory: number
+  /** Once all monitors had their turn, while the runtime still compiled what had just begun to run. */
+  warmUp: Taken
+  /** From then on; so are all figures below. */
+  steady: Taken
   lagP50: number
   lagP99: number
   block: number
@@ -30,13 +32,15 @@ export function addCheckLoad(bench: Command, threads: Threads): void {
     .requiredOption('--port <port>')
     .requiredOption('--monitors <number>')
     .requiredOption('--interval <seconds>')
+    .requiredOption('--warmUp <seconds>')
     .requiredOption('--seconds <number>')
-    .action(async (given: Record<'port' | 'monitors' | 'interval' | 'seconds', string>) => {
+    .action(async (given: Record<keyof Load, string>) => {
       const line = new WorkerLine({ entry: threads.checks, clock: systemClock, log: openLog('warn'), resolvers: null })
       const figures = await load(line, {
         port: Number(given.port),
         monitors: Number(given.monitors),
         interval: Number(given.interval),
+        warmUp: Number(given.warmUp),
         seconds: Number(given.seconds),
       })
       await line.stop()
@@ -49,10 +53,12 @@ export interface Load {
   port: number
   monitors: number
   interval: number
+  /** From when all monitors had their turn until the measured time begins. */
+  warmUp: number
   seconds: number
 }
 
-async function load(line: WorkerLine, { port, monitors, interval, seconds }: Load): Promise<LoadFigures> {
+async function load(line: WorkerLine, { port, monitors, interval, warmUp, seconds }: Load): Promise<LoadFigures> {
   const intervalMs = interval * 1000
   const heard: { at: number; pulse: EnginePulse }[] = []
   let notUp = 0
@@ -67,23 +73,19 @@ async function load(line: WorkerLine, { port, monitors, interval, seconds }: Loa
   line.send({ kind: 'configure', full: true, upsert, remove: [] })
   // All have had a turn then.
   await Bun.sleep(intervalMs + 2000)
+  const warm = await takenOver(warmUp, ownTaking)
   isMeasured = true
-  const [before, cpuBefore, at] = [heard.at(-1)!.pulse, process.cpuUsage(), performance.now()]
-  let mostMemory = 0
-  for (let second = 0; second < seconds; second++) {
-    await Bun.sleep(1000)
-    mostMemory = Math.max(mostMemory, process.memoryUsage.rss())
-  }
+  const [before, at] = [heard.at(-1)!.pulse, performance.now()]
+  const steady = await takenOver(seconds, ownTaking)
   const passed = performance.now() - at
-  const { user, system } = process.cpuUsage(cpuBefore)
   const { pulse } = heard.at(-1)!
   const full = heard.find(
     ({ pulse }, n) => n > 0 && pulse.runs - heard[n - 1]!.pulse.runs >= (0.8 * monitors * 1000) / intervalMs,
   )
   return {
     fullScheduleMs: full ? full.at - since : null,
-    cpu: (user + system) / 1000 / passed,
-    mostMemory,
+    warmUp: warm,
+    steady,
     lagP50: pulse.lag_p50_ms,
     lagP99: pulse.lag_p99_ms,
     block: pulse.block_ms,
@@ -92,6 +94,11 @@ async function load(line: WorkerLine, { port, monitors, interval, seconds }: Loa
     skipped: pulse.skipped - before.skipped,
     mostInFlight: Math.max(...heard.map(one => one.pulse.in_flight)),
   }
+}
+
+function ownTaking() {
+  const { user, system } = process.cpuUsage()
+  return { cpuSeconds: (user + system) / 1e6, memory: process.memoryUsage.rss() }
 }
 
 /** A target with an address of its own, as those of a hub have: so many at one would wait for each other. */

@@ -2,6 +2,7 @@ import { callAnywhere } from '../call-anywhere'
 import { targetOf, type Load, type LoadFigures } from './check-load'
 import { residentBytes, scratch, serveAgain, type Served } from './hub-process'
 import { ownApi } from './own-api'
+import { takenOver } from './taken'
 
 const createdAtOnce = 500
 const lookMs = 250
@@ -37,20 +38,21 @@ export async function hubUnderLoad(given: Load): Promise<LoadFigures> {
     try {
       const fullScheduleMs = await fullSchedule(hub, since, (0.8 * given.monitors) / given.interval)
       await Bun.sleep(given.interval * 1000)
-      const [before, at] = [await figuresOf(hub), performance.now()]
-      let mostMemory = 0
       let mostInFlight = 0
-      for (let second = 0; second < given.seconds; second++) {
-        await Bun.sleep(1000)
-        mostMemory = Math.max(mostMemory, residentBytes(hub.pid))
-        mostInFlight = Math.max(mostInFlight, (await figuresOf(hub)).inFlight)
+      const taking = async () => {
+        const { cpuSeconds, inFlight } = await figuresOf(hub)
+        mostInFlight = Math.max(mostInFlight, inFlight)
+        return { cpuSeconds, memory: residentBytes(hub.pid) }
       }
+      const warmUp = await takenOver(given.warmUp, taking)
+      const [before, at] = [await figuresOf(hub), performance.now()]
+      const steady = await takenOver(given.seconds, taking)
       const after = await figuresOf(hub)
       const passed = (performance.now() - at) / 1000
       return {
         fullScheduleMs,
-        cpu: (after.cpuSeconds - before.cpuSeconds) / passed,
-        mostMemory,
+        warmUp,
+        steady,
         lagP50: Number.NaN,
         lagP99: after.lagSeconds * 1000,
         block: after.blockSeconds * 1000,

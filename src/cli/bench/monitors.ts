@@ -9,16 +9,18 @@ export const monitorsBench: Bench = {
   summary: 'Check HTTPS targets on this machine every 30 and every 10 seconds, and targets that are all silent.',
   options: [
     { name: 'monitors', meaning: 'how many', default: 10_000 },
-    { name: 'seconds', meaning: 'seconds that are measured of each run, once all monitors have had their turn', default: 60 },
+    { name: 'warm-up', meaning: 'seconds from when all monitors had their turn until each run is measured', default: 60 },
+    { name: 'seconds', meaning: 'seconds that are measured of each run', default: 90 },
+    { name: 'interval', meaning: 'the runs with this interval alone, 30 or 10 seconds; 0 for both', default: 0, least: 0 },
     { name: 'engine', meaning: '0 leaves out the runs of the engine alone', default: 1, least: 0 },
     { name: 'hub', meaning: '0 leaves out the runs of a whole hub', default: 1, least: 0 },
   ],
-  async run({ monitors, seconds, engine, hub }) {
+  async run({ monitors, 'warm-up': warmUp, seconds, interval: only, engine, hub }) {
     const figures: Figure[] = []
     for (const { name, interval, silent, whole } of runs) {
-      if ((whole ? hub : engine) === 0) continue
+      if ((whole ? hub : engine) === 0 || (only !== 0 && only !== interval)) continue
       const targets = await serveAgain(['bench', 'check-targets', ...(silent ? ['--silent'] : [])])
-      const given = { port: targets.port, monitors: monitors!, interval, seconds: seconds! }
+      const given = { port: targets.port, monitors: monitors!, interval, warmUp: warmUp!, seconds: seconds! }
       try {
         figures.push(...figuresOf(await (whole ? hubUnderLoad(given) : engineUnderLoad(given)), name))
       } finally {
@@ -28,6 +30,7 @@ export const monitorsBench: Bench = {
     return {
       figures,
       notes: [
+        `Each run has ${warmUp} s to warm up once all monitors had their turn, and is measured for ${seconds} s then. What it took while it warmed up, and the runtime compiled, is told beside.`,
         'CPU and memory are those of the whole process; the targets run in another one on the same machine.',
         'The hub is measured after a restart, with monitors that were made over its API; it judges and keeps every result.',
         'Each check connects anew, makes a TLS handshake, reads the certificate and the answer, and is told to the main thread.',
@@ -53,8 +56,10 @@ async function engineUnderLoad(given: Load): Promise<LoadFigures> {
 
 function figuresOf(found: LoadFigures, run: string): Figure[] {
   const figures: [string, number | null, string][] = [
-    ['CPU of one core', found.cpu * 100, '%'],
-    ['memory', found.mostMemory / 1e6, 'MB'],
+    ['CPU of one core', found.steady.cpu * 100, '%'],
+    ['memory at most', found.steady.mostMemory / 1e6, 'MB'],
+    ['CPU of one core, warming up', found.warmUp.cpu * 100, '%'],
+    ['memory at most, warming up', found.warmUp.mostMemory / 1e6, 'MB'],
     ['dispatch lag p50', found.lagP50, 'ms'],
     ['dispatch lag p99', found.lagP99, 'ms'],
     ['longest block of the loop', found.block, 'ms'],
