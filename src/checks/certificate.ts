@@ -1,6 +1,15 @@
-import type { X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { formatAddress, parseAddress } from '../core/net/address'
 import type { CertificateFacts } from './check'
+
+/** A certificate as X509Certificate has it, and as sockets tell it with the whole chain above it. */
+export interface ShownCertificate {
+  /** Hexadecimal SHA-256 of its DER form, with colons. */
+  readonly fingerprint256: string
+  readonly raw: Uint8Array
+  /** Of one that signed itself it may be the same object. */
+  readonly issuerCertificate?: ShownCertificate | undefined
+}
 
 /**
  * What a server's certificate says. The earliest end is that of the certificates below the root: a root is the reader's own whether a
@@ -10,7 +19,7 @@ import type { CertificateFacts } from './check'
  * @param leaf the server's own, with those above it as its issuers
  * @param trustedAt when the chain was found to be trusted (ms UTC); null where it was not
  */
-export function certificateFacts(leaf: X509Certificate, trustedAt: number | null = null): CertificateFacts {
+export function certificateFacts(leaf: ShownCertificate, trustedAt: number | null = null): CertificateFacts {
   const { root: _, ...facts } = readOf(leaf)
   let chain_not_after = facts.not_after
   let at = leaf.issuerCertificate
@@ -64,10 +73,11 @@ const readMost = 5000
 
 type ReadCertificate = Omit<CertificateFacts, 'chain_not_after'> & { root: boolean }
 
-function readOf(certificate: X509Certificate): ReadCertificate {
-  const print = certificate.fingerprint256
+function readOf(shown: ShownCertificate): ReadCertificate {
+  const print = shown.fingerprint256
   const known = read.get(print)
   if (known) return known
+  const certificate = shown instanceof X509Certificate ? shown : new X509Certificate(shown.raw)
   const { subject, issuer } = certificate
   const facts = {
     sha256: print.replaceAll(':', '').toLowerCase(),

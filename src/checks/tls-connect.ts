@@ -4,14 +4,14 @@ import {
   checkServerIdentity,
   connect as openTls,
   createSecureContext,
+  type ConnectionOptions,
   type PeerCertificate,
   type SecureContext,
   type TLSSocket,
 } from 'node:tls'
 import type { VettedHost } from '../core/net/egress'
 import type { Attempt } from './attempt'
-import { certificateFacts } from './certificate'
-import type { CertificateFacts } from './check'
+import { certificateFacts, type ShownCertificate } from './certificate'
 import { certificateFailure, CheckFailed, connectFailure } from './connect-failure'
 
 export const tlsVersions = ['1.0', '1.1', '1.2', '1.3'] as const
@@ -36,6 +36,34 @@ export interface TlsWish {
  * @throws CheckFailed
  */
 export async function connectTcp(attempt: Attempt, host: string, port: number, family?: 4 | 6): Promise<Socket> {
+  return await dial(attempt, await vettedFor(attempt, host, port, family), openSocket)
+}
+
+/**
+ * Makes TLS of a connection: at once, or after a STARTTLS that the server agreed to. Nobody may read the plain socket any more.
+ * Writes `tls`, the certificate even of a server that is not trusted. Nothing is sent to one before it throws.
+ * @throws CheckFailed `tls`, `certificate`, `closed`, `timeout`
+ */
+export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWish): Promise<TLSSocket> {
+  const handshake = new Handshake(wish)
+  const began = attempt.around.now()
+  return await handshake.end(attempt, attempt.hold(handshake.open({ socket, host: wish.name })), began)
+}
+
+/** Connects by TCP and then TLS, on one socket, which costs less than making one of the other. @throws CheckFailed */
+export async function connectTls(
+  attempt: Attempt,
+  host: string,
+  port: number,
+  wish: TlsWish,
+  family?: 4 | 6,
+): Promise<TLSSocket> {
+  const handshake = new Handshake(wish)
+  const secured = await dial(attempt, await vettedFor(attempt, host, port, family), address => handshake.open(address))
+  return await handshake.end(attempt, secured, attempt.around.now())
+}
+
+async function vettedFor(attempt: Attempt, host: string, port: number, family?: 4 | 6): Promise<VettedHost> {
   const { facts, around } = attempt
   const asked = around.now()
   let vetted: VettedHost
@@ -46,8 +74,17 @@ export async function connectTcp(attempt: Attempt, host: string, port: number, f
   }
   attempt.spent('dns', asked)
   facts.address = vetted.address
+  return vetted
+}
+
+async function dial<S extends Socket>(
+  attempt: Attempt,
+  { address, port, family }: VettedHost,
+  open: (where: { host: string; port: number; family: 4 | 6 }) => S,
+): Promise<S> {
+  const { facts, around } = attempt
   const dialled = around.now()
-  const socket = attempt.hold(openSocket({ host: vetted.address, port: vetted.port, family: vetted.family }))
+  const socket = attempt.hold(open({ host: address, port, family }))
   try {
     await attempt.within(happened(socket, 'connect'), 'no connection')
   } catch (error) {
@@ -58,55 +95,54 @@ export async function connectTcp(attempt: Attempt, host: string, port: number, f
   return socket
 }
 
-/**
- * Makes TLS of a connection: at once, or after a STARTTLS that the server agreed to. Nobody may read the plain socket any more.
- * Writes `tls`, the certificate even of a server that is not trusted. Nothing is sent to one before it throws.
- * @throws CheckFailed `tls`, `certificate`, `closed`, `timeout`
- */
-export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWish): Promise<TLSSocket> {
-  const { facts, around } = attempt
-  const began = around.now()
-  const address = isIP(wish.name) !== 0
-  let secured: TLSSocket
-  try {
-    secured = openTls({
-      socket,
-      secureContext: contextOf(wish),
-      // Judged below: a certificate that is not trusted is to be read too.
-      rejectUnauthorized: false,
-      host: wish.name,
-      checkServerIdentity: (_, certificate) => (wish.verify ? identityFailure(wish.name, certificate) : undefined),
-      // SNI has no addresses (RFC 6066 section 3).
-      ...(!address && { servername: wish.name }),
-      ...(wish.alpn && { ALPNProtocols: [...wish.alpn] }),
-    })
-  } catch {
-    throw new CheckFailed('tls', 'the given certificates or key cannot be used')
-  }
-  attempt.hold(secured)
-  try {
-    await attempt.within(happened(secured, 'secureConnect'), 'no end of the TLS handshake')
-  } catch (error) {
-    throw connectFailure(error, 'handshake')
-  }
-  attempt.spent('tls', began)
-  const certificate = shownBy(secured, around.wallNow())
-  facts.tls = { version: versionOf(secured), cipher: cipherOf(secured), certificate }
-  if (wish.verify && !secured.authorized) {
-    throw certificateFailure(secured.authorizationError, certificate, wish.name, around.wallNow())
-  }
-  return secured
-}
+/** One handshake of TLS, and the certificate that it shows. */
+class Handshake {
+  private shown: ShownCertificate | null = null
 
-/** Connects by TCP and then TLS. @throws CheckFailed */
-export async function connectTls(
-  attempt: Attempt,
-  host: string,
-  port: number,
-  wish: TlsWish,
-  family?: 4 | 6,
-): Promise<TLSSocket> {
-  return await upgradeToTls(attempt, await connectTcp(attempt, host, port, family), wish)
+  constructor(private readonly wish: TlsWish) {}
+
+  /** @param where a socket that is connected, or where to connect to @throws CheckFailed `tls` */
+  open(where: Pick<ConnectionOptions, 'socket' | 'host' | 'port'>): TLSSocket {
+    const { wish } = this
+    try {
+      return openTls({
+        ...where,
+        secureContext: contextOf(wish),
+        // Judged below: a certificate that is not trusted is to be read too.
+        rejectUnauthorized: false,
+        checkServerIdentity: (_, certificate) => {
+          // Reading it again would parse the whole chain again.
+          this.shown = certificate
+          return wish.verify ? identityFailure(wish.name, certificate) : undefined
+        },
+        // SNI has no addresses (RFC 6066 section 3).
+        ...(isIP(wish.name) === 0 && { servername: wish.name }),
+        ...(wish.alpn && { ALPNProtocols: [...wish.alpn] }),
+      })
+    } catch {
+      throw new CheckFailed('tls', 'the given certificates or key cannot be used')
+    }
+  }
+
+  /** Waits for its end and judges it. @param began when it could begin, by `around.now` @throws CheckFailed */
+  async end(attempt: Attempt, secured: TLSSocket, began: number): Promise<TLSSocket> {
+    const { facts, around } = attempt
+    const { wish } = this
+    try {
+      await attempt.within(happened(secured, 'secureConnect'), 'no end of the TLS handshake')
+    } catch (error) {
+      throw connectFailure(error, 'handshake')
+    }
+    attempt.spent('tls', began)
+    const shown = this.shown ?? secured.getPeerCertificate(true)
+    // Without one it is an object without members.
+    const certificate = shown?.raw ? certificateFacts(shown, secured.authorized ? around.wallNow() : null) : null
+    facts.tls = { version: versionOf(secured), cipher: cipherOf(secured), certificate }
+    if (wish.verify && !secured.authorized) {
+      throw certificateFailure(secured.authorizationError, certificate, wish.name, around.wallNow())
+    }
+    return secured
+  }
 }
 
 /** A certificate without a name in subjectAltName is for none: browsers do not look at its common name (RFC 9525 section 6.3). */
@@ -153,15 +189,13 @@ function happened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<v
   })
 }
 
-function shownBy(socket: TLSSocket, now: number): CertificateFacts | null {
-  const leaf = socket.getPeerX509Certificate()
-  return leaf ? certificateFacts(leaf, socket.authorized ? now : null) : null
-}
-
 /** `TLSv1.3` and `TLSv1` are OpenSSL's spelling. */
 function versionOf(socket: TLSSocket): string {
   const version = (socket.getProtocol() ?? '').replace('TLSv', '')
   return version === '1' ? '1.0' : version
 }
 
-const cipherOf = (socket: TLSSocket): string => socket.getCipher()?.standardName ?? socket.getCipher()?.name ?? ''
+function cipherOf(socket: TLSSocket): string {
+  const cipher = socket.getCipher()
+  return cipher?.standardName ?? cipher?.name ?? ''
+}

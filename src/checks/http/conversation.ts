@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Attempt } from '../attempt'
 import { CheckFailed } from '../connect-failure'
-import { connectTcp, upgradeToTls } from '../tls-connect'
+import { connectTcp, connectTls, upgradeToTls, type TlsWish } from '../tls-connect'
 import { tlsWish } from '../tls-options'
 import { version } from '../../core/version'
 import { acceptEncoding, readUpTo } from './body'
@@ -102,17 +102,20 @@ export class Conversation {
     const { attempt, options } = this
     const secure = url.protocol === 'https:'
     const port = Number(url.port || (secure ? 443 : 80))
-    const { socket, absolute } = options.proxy
-      ? await connectProxied(attempt, options.proxy, url, options.ca)
-      : { socket: await connectTcp(attempt, url.hostname, port, options.ip_family), absolute: false }
-    if (!absolute) attempt.facts.connected = true
-    if (!secure) return { socket, absolute }
     const { client_certificate: _, ...anywhere } = options
-    const secured = await upgradeToTls(attempt, socket, {
+    const wish: TlsWish = {
       ...tlsWish(url.origin === this.home ? options : anywhere, url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')),
       alpn: [options.http_version === '2' ? 'h2' : 'http/1.1'],
-    })
-    return { socket: secured, absolute }
+    }
+    if (!options.proxy) {
+      const dial = [attempt, url.hostname, port] as const
+      const { ip_family: family } = options
+      return { socket: secure ? await connectTls(...dial, wish, family) : await connectTcp(...dial, family), absolute: false }
+    }
+    const { socket, absolute } = await connectProxied(attempt, options.proxy, url, options.ca)
+    if (!absolute) attempt.facts.connected = true
+    if (!secure) return { socket, absolute }
+    return { socket: await upgradeToTls(attempt, socket, wish), absolute }
   }
 
   private async send(
