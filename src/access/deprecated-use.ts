@@ -65,7 +65,7 @@ export const DeprecatedPart = Shape(
   },
 )
 export const DeprecatedPartList = ListOf(DeprecatedPart)
-type DeprecatedPartView = Static<typeof DeprecatedPart>
+export type DeprecatedPartView = Static<typeof DeprecatedPart>
 
 interface Use {
   workspaceId: string
