@@ -25,9 +25,11 @@ test('a workspace in which nothing is has nothing to tell', async () => {
   expect(rest).toMatchObject({
     at: '2026-11-21T10:00:00.000Z',
     incidents: { total: 0, data: [] },
-    monitors: { total: 0, by_status: { up: 0, down: 0, new: 0 } },
-    heartbeats: { total: 0, by_status: { grace: 0 } },
-    dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0 },
+    monitors: { total: 0, by_status: { up: 0, down: 0, new: 0 }, slowest: [] },
+    heartbeats: { total: 0, by_status: { grace: 0 }, overdue: [] },
+    channels: { total: 0 },
+    dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0, unsynced_zones: [], unsynced_records: [] },
+    members: { total: 0 },
     webhooks: { endpoints: { total: 0, disabled: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
     certificates: { total: 0, data: [] },
     tokens: { total: 0, data: [] },
@@ -55,12 +57,38 @@ test('monitors and heartbeats are counted as their lists show them, and their in
   const seen = await overview(here.acme)
   const shown = (await here.acme.call('GET', '/v1/heartbeats')).body.data
   const counted = (word: string) => shown.filter((row: any) => row.status === word).length
-  expect(seen.heartbeats).toEqual({ total: 5, by_status: Object.fromEntries(names.map(name => [name, counted(name)])) })
+  const { overdue, ...heartbeats } = seen.heartbeats
+  expect(heartbeats).toEqual({ total: 5, by_status: Object.fromEntries(names.map(name => [name, counted(name)])) })
+  expect(overdue.map((row: any) => [row.name, row.status])).toEqual([
+    ['down', 'grace'],
+    ['grace', 'down'],
+  ])
   expect(seen.heartbeats.by_status).toMatchObject({ new: 1, up: 1, grace: 1, down: 1, paused: 1 })
   expect(seen.monitors).toMatchObject({ total: 2, by_status: { down: 1, new: 1, up: 0 } })
   const { data } = (await here.acme.call('GET', '/v1/incidents?status=open,acknowledged')).body
   expect(data).toHaveLength(1)
   expect(seen.incidents).toEqual({ total: 1, data })
+})
+
+test('the slowest monitors are those that are reached, by what their last check took', async () => {
+  const here = await world()
+  for (const [name, total, status] of [
+    ['quick', 12.4, 'up'],
+    ['slow', 900.2, 'degraded'],
+    ['down', 5000, 'down'],
+    ['middle', 80, 'up'],
+  ] as const)
+    await say(here, await watched(here, { name, confirm: 1 }), {
+      status,
+      phases: { dns: null, connect: null, tls: null, first_byte: null, total },
+    })
+  const { monitors } = await overview(here.acme)
+  expect(monitors.slowest.map((one: any) => [one.name, one.latency_ms])).toEqual([
+    ['slow', 900],
+    ['middle', 80],
+    ['quick', 12],
+  ])
+  expect((await overview(here.rival)).monitors.slowest).toEqual([])
 })
 
 test('certificates that end soon are those that checks saw last, by whichever hub, also after a start', async () => {
@@ -168,6 +196,10 @@ test('zones are counted by how they stand, and records that are not synced', asy
   })
   const { dns } = await overview(here.acme)
   expect(dns).toMatchObject({ zones: { total: 2, by_state: { synced: 1, drifted: 1 } }, records_out_of_sync: 1 })
+  expect(dns.unsynced_zones).toEqual((await here.acme.call('GET', '/v1/dns/zones?synced=false')).body.data)
+  expect(dns.unsynced_zones.map((one: any) => one.id)).toEqual([zoneId])
+  expect(dns.unsynced_records).toEqual((await here.acme.call('GET', '/v1/dns/records?synced=false')).body.data)
+  expect(dns.unsynced_records.map((one: any) => one.id)).toEqual([id])
   const zones = (await here.acme.call('GET', '/v1/dns/zones?include=total')).body
   expect(dns.zones.total).toBe(zones.pagination.total)
   expect((await here.acme.call('GET', '/v1/dns/records?synced=false&include=total')).body.pagination.total).toBe(1)
@@ -208,11 +240,11 @@ test('a caller is told of the areas that it may read, and a narrowed token of no
       .filter(name => parts[name] !== null)
       .sort()
   }
-  const monitoring = ['certificates', 'heartbeats', 'incidents', 'maintenance', 'monitors']
+  const monitoring = ['certificates', 'channels', 'heartbeats', 'incidents', 'maintenance', 'monitors']
   expect(await told(await here.scoped('monitoring.read'))).toEqual(monitoring)
   expect(await told(await here.scoped('dns.write'))).toEqual(['dns'])
   expect(await told(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
-  expect(await told(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'notices', 'tokens'])
+  expect(await told(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
   const { call } = await person(here, here.acme.workspaceId, 'viewer', 'eve@example.com')
   expect((await call('GET', '/v1/overview')).body.changes).toBeNull()

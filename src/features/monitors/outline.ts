@@ -1,7 +1,8 @@
-import { and, asc, count, eq, lte } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, lte } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countRows, numbersOf } from '../../core/db/counts'
+import { latestOf } from './latest'
 import { monitors, monitorStatuses } from './tables'
 
 export { monitorStatuses }
@@ -15,6 +16,30 @@ export async function monitorsOutline({ hub, workspaceId }: Ctx): Promise<{ tota
     .where(eq(monitors.workspaceId, workspaceId))
     .groupBy(monitors.status)
   return { total: rows.reduce((sum, row) => sum + row.n, 0), by_status: numbersOf(monitorStatuses, rows) }
+}
+
+/**
+ * The monitors up or degraded whose last check took longest, slowest first, as far as this hub makes their checks. Those it has not
+ * checked since it started are left out.
+ */
+export async function slowestMonitors(
+  { hub, workspaceId }: Ctx,
+  most: number,
+): Promise<{ id: string; name: string; latency_ms: number; checked_at: string }[]> {
+  const latest = latestOf(hub)
+  if (latest.size === 0) return []
+  const rows = await hub.read
+    .select({ id: monitors.id, name: monitors.name })
+    .from(monitors)
+    .where(and(eq(monitors.workspaceId, workspaceId), inArray(monitors.status, ['up', 'degraded'])))
+  return rows
+    .flatMap(row => {
+      const result = latest.get(row.id)?.result
+      return result && result.phases.total !== null ? [{ ...row, result, spent: result.phases.total }] : []
+    })
+    .sort((a, b) => b.spent - a.spent)
+    .slice(0, most)
+    .map(({ id, name, result, spent }) => ({ id, name, latency_ms: Math.round(spent), checked_at: instant(result.at) }))
 }
 
 /** A certificate that a check saw, by the monitor. */

@@ -1,21 +1,29 @@
 import { listInvitations } from '../../access/invitations'
+import { listMembers } from '../../access/members'
 import { endingTokens } from '../../access/outline'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import type { Permission } from '../../core/permissions'
 import { listAuditEvents } from '../audit/list'
 import { zonesOutline } from '../dns/outline'
+import { listRecords } from '../dns/record-listing'
+import { listZones } from '../dns/zones'
+import { listHeartbeats } from '../heartbeats/heartbeats'
 import { heartbeatsOutline } from '../heartbeats/outline'
 import { listIncidents } from '../incidents/incidents'
 import { maintenanceOutline } from '../maintenance/outline'
-import { endingCertificates, monitorsOutline } from '../monitors/outline'
+import { endingCertificates, monitorsOutline, slowestMonitors } from '../monitors/outline'
 import { listNotices } from '../notices/notices'
+import { listChannels } from '../notifications/notification-channels'
 import { webhooksOutline } from '../webhooks/outline'
 import type { OverviewView } from './shapes'
 
 const soonMs = 30 * 86_400_000
 const mostShown = 20
 const mostWindows = 5
+const mostSlow = 5
+/** Of each kind of thing that is listed because something is wrong with it. */
+const mostOfAKind = 10
 
 /** How the workspace stands, in one answer. What the caller may not read is null. */
 export async function overview(ctx: Ctx): Promise<OverviewView> {
@@ -27,12 +35,28 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
     incidents: within('monitoring.read', async () =>
       listed(await listIncidents(ctx, { ...first, status: ['open', 'acknowledged'] })),
     ),
-    monitors: within('monitoring.read', () => monitorsOutline(ctx)),
-    heartbeats: within('monitoring.read', () => heartbeatsOutline(ctx)),
-    dns: within('dns.read', () => zonesOutline(ctx)),
+    monitors: within('monitoring.read', async () => ({
+      ...(await monitorsOutline(ctx)),
+      slowest: await slowestMonitors(ctx, mostSlow),
+    })),
+    heartbeats: within('monitoring.read', async () => ({
+      ...(await heartbeatsOutline(ctx)),
+      overdue: (await listHeartbeats(ctx, { limit: mostOfAKind, status: ['grace', 'down'] })).data,
+    })),
+    channels: within('monitoring.read', async () => ({
+      total: listed(await listChannels(ctx, { limit: 1, include: 'total' })).total,
+    })),
+    dns: within('dns.read', async () => ({
+      ...(await zonesOutline(ctx)),
+      unsynced_zones: (await listZones(ctx, { limit: mostOfAKind, synced: false })).data,
+      unsynced_records: (await listRecords(ctx, { limit: mostOfAKind, synced: false })).data,
+    })),
     webhooks: within('webhooks.read', () => webhooksOutline(ctx)),
     certificates: within('monitoring.read', () => endingCertificates(ctx, now + soonMs, mostShown)),
     tokens: within('account.read', () => endingTokens(ctx, now + soonMs, mostShown)),
+    members: within('account.read', async () => ({
+      total: listed(await listMembers(ctx, { limit: 1, include: 'total' })).total,
+    })),
     invitations: within('account.read', async () => {
       const { total } = listed(await listInvitations(ctx, { limit: 1, include: 'total', status: ['pending'] }))
       return { pending: total }

@@ -3,7 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
 import { syncStates } from '../dns/outline'
+import { DnsRecord } from '../dns/record-shapes'
+import { Zone } from '../dns/zone-shapes'
 import { heartbeatStatuses } from '../heartbeats/outline'
+import { Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
 import { monitorStatuses } from '../monitors/outline'
 import { Notice } from '../notices/shapes'
@@ -36,16 +39,37 @@ export const Overview = Shape(
     incidents: Nullable(Shape({ total: upTo('Unresolved ones'), data: Type.Array(Incident) }), {
       description: 'The newest twenty incidents that are not resolved.',
     }),
-    monitors: Nullable(Shape({ total, by_status: By(monitorStatuses, 'How many have each status.') }), {
-      description: 'Monitors.',
-    }),
-    heartbeats: Nullable(Shape({ total, by_status: By(heartbeatStatuses, 'How many have each status.') }), {
-      description: 'Heartbeats.',
-    }),
+    monitors: Nullable(
+      Shape({
+        total,
+        by_status: By(monitorStatuses, 'How many have each status.'),
+        slowest: Type.Array(
+          Shape({
+            id: Type.String({ description: 'Identifier of the monitor.' }),
+            name: Type.String({ description: 'Its name.' }),
+            latency_ms: Type.Integer({ minimum: 0, description: 'What its last check took, in milliseconds.' }),
+            checked_at: Instant({ description: 'When that was.' }),
+          }),
+          { description: 'The five of those that are up or degraded that this hub waited for longest, at their last check.' },
+        ),
+      }),
+      { description: 'Monitors.' },
+    ),
+    heartbeats: Nullable(
+      Shape({
+        total,
+        by_status: By(heartbeatStatuses, 'How many have each status.'),
+        overdue: Type.Array(Heartbeat, { description: 'The newest ten that are down or in their grace time.' }),
+      }),
+      { description: 'Heartbeats.' },
+    ),
+    channels: Nullable(Shape({ total: upTo('Channels') }), { description: 'Ways by which people are told.' }),
     dns: Nullable(
       Shape({
         zones: Shape({ total, by_state: By(syncStates, 'How many stand so at their providers: `sync.state`.') }),
         records_out_of_sync: upTo('Records that are not synced'),
+        unsynced_zones: Type.Array(Zone, { description: 'The newest ten zones that are not synced; `sync` says why.' }),
+        unsynced_records: Type.Array(DnsRecord, { description: 'The newest ten records that are not synced; `sync` says why.' }),
       }),
       { description: 'Zones and their records.' },
     ),
@@ -92,6 +116,7 @@ export const Overview = Shape(
       }),
       { description: 'Tokens that stop working within 30 days, the first twenty.' },
     ),
+    members: Nullable(Shape({ total: upTo('Members') }), { description: 'People who belong to the workspace.' }),
     invitations: Nullable(Shape({ pending: upTo('Those that can be accepted') }), { description: 'Invitations.' }),
     notices: Nullable(Shape({ total: upTo('Unread ones'), data: Type.Array(Notice) }), {
       description: 'The newest twenty unread notices.',
@@ -112,9 +137,21 @@ export const Overview = Shape(
       {
         at: '2026-11-21T10:00:00.000Z',
         incidents: { total: 0, data: [] },
-        monitors: { total: 12, by_status: noStatus(monitorStatuses, { up: 11, down: 1 }) },
-        heartbeats: { total: 4, by_status: noStatus(heartbeatStatuses, { up: 4 }) },
-        dns: { zones: { total: 3, by_state: noStatus(syncStates, { synced: 2, drifted: 1 }) }, records_out_of_sync: 2 },
+        monitors: {
+          total: 12,
+          by_status: noStatus(monitorStatuses, { up: 11, down: 1 }),
+          slowest: [
+            { id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'Shop', latency_ms: 812, checked_at: '2026-11-21T09:59:30.000Z' },
+          ],
+        },
+        heartbeats: { total: 4, by_status: noStatus(heartbeatStatuses, { up: 4 }), overdue: [] },
+        channels: { total: 1 },
+        dns: {
+          zones: { total: 3, by_state: noStatus(syncStates, { synced: 2, drifted: 1 }) },
+          records_out_of_sync: 2,
+          unsynced_zones: [],
+          unsynced_records: [],
+        },
         webhooks: { endpoints: { total: 1, disabled: 0, failing: 0 }, deliveries: { failed: 0, retrying: 1 } },
         certificates: {
           total: 1,
@@ -139,6 +176,7 @@ export const Overview = Shape(
             },
           ],
         },
+        members: { total: 3 },
         invitations: { pending: 1 },
         notices: { total: 0, data: [] },
         maintenance: {
