@@ -15,6 +15,7 @@ import { enqueue, type JobDraft } from './jobs/queue'
 import { writeNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
 import { auditTopic, feedTopic, topicsOf } from './topics'
+import { takeTouches, touch, touchesOf, type Touch } from './touches'
 
 /** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
 export interface EventDraft<K extends EventKind = EventKind> {
@@ -74,6 +75,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
   if (ctx.join) return (await ctx.join({ ctx, action, fn })) as T
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
+    takeTouches(tx)
     const done = await fn(tx)
     const audits = auditDrafts(ctx, action, done)
     await writeAudit(tx, hub, audits)
@@ -81,7 +83,7 @@ export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => P
     await enqueue(tx, hub, done.jobs ?? [])
     await giveNotices(tx, hub, done.notices ?? [])
     if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
-    return { ...done, audits }
+    return { ...done, audits, touches: takeTouches(tx) }
   })
   if (ctx.idempotency) ctx.idempotency.stored = true
   announce(hub, changed)
@@ -130,12 +132,13 @@ export interface Recorded<T> {
 /** The door for background work: jobs, ingests and the timetable. The same promise as `change`, with the entries named by the caller. */
 export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>): Promise<T> {
   const recorded = await hub.store.transact(async tx => {
+    takeTouches(tx)
     const done = await fn(tx)
     await writeAudit(tx, hub, done.audits ?? [])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
     await giveNotices(tx, hub, done.notices ?? [])
-    return done
+    return { ...done, touches: takeTouches(tx) }
   })
   announce(hub, recorded)
   return recorded.result
@@ -220,12 +223,15 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
 
 /** Writes notices down, with the jobs that tell people of them: a step for what gives notice deep within a change. */
 export async function giveNotices(tx: Tx, hub: Hub, drafts: NoticeDraft[]): Promise<void> {
-  for (const id of new Set(await writeNotices(tx, hub, drafts)))
-    await enqueue(
-      tx,
-      hub,
-      hub.noticeJobs.map(kind => ({ kind, payload: { notice_id: id }, uniqueKey: id })),
-    )
+  for (const [workspaceId, own] of byWorkspace(drafts))
+    for (const id of new Set(await writeNotices(tx, hub, own))) {
+      await enqueue(
+        tx,
+        hub,
+        hub.noticeJobs.map(kind => ({ kind, payload: { notice_id: id }, uniqueKey: id })),
+      )
+      touch(tx, { workspaceId, action: 'account.notice.give', type: 'notice', id, within: null })
+    }
 }
 
 /** Workspaces in one order, so that two changes of several never wait for each other. */
@@ -280,11 +286,12 @@ export const stillRunning = (): Problem =>
 /** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
 export const jobsChannel = 'bailiwick_jobs'
 
-function announce(hub: Hub, done: Omit<Recorded<unknown>, 'result'>): void {
+function announce(hub: Hub, done: Omit<Recorded<unknown>, 'result'> & { touches: readonly Touch[] }): void {
   const { audits = [], events: told = [], jobs = [], notices = [], wakes = [] } = done
   const topics = topicsOf(hub)
   const woken = [...audits.map(one => auditTopic(one.workspaceId)), ...told.map(one => feedTopic(one.workspaceId)), ...wakes]
   for (const topic of new Set(woken)) topics.wake(topic)
+  touchesOf(hub).tell(done.touches)
   if (told.length === 0 && jobs.length === 0 && notices.length === 0) return
   hub.jobSignal.wake()
   // A lost announcement costs the other hubs at most a second: they look by themselves that often.

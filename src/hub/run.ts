@@ -20,6 +20,7 @@ import { Worker } from '../core/jobs/worker'
 import { openLog, type Log } from '../core/log'
 import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
+import { touchesChannel, touchesOf } from '../core/touches'
 import { makeApp } from './app'
 import { apiAreas, ingestAreas } from './areas'
 import { eventJobs, jobKinds, noticeJobs } from './jobs'
@@ -133,6 +134,7 @@ export async function runHub(
       liveOf(hub).look()
       void readChangedZones(hub)
     })
+    await hub.store.listen(touchesChannel, text => touchesOf(hub).heard(text))
     await readCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { Permission } from '../../src/core/permissions'
 import { auditActions } from '../../src/core/audit-actions'
 import { record } from '../../src/core/change'
+import { touch, touchesChannel, touchesOf } from '../../src/core/touches'
+import { raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { liveOf, mostStreams } from '../../src/features/live/live'
 import { permissionFor } from '../../src/features/live/told'
 import { addPerson, cookieOf, password, person } from '../support/people'
@@ -33,6 +35,9 @@ const created = (id: string) => ({ type: 'heartbeat', id, action: 'heartbeat.cre
 async function signIn(here: World, email: string): Promise<string> {
   return cookieOf(await here.stranger.call('POST', '/v1/sessions', { email, password }))
 }
+
+/** The number of the entry of the log that a place names. */
+const entryOf = (position: string) => Number(position.split('-')[0])
 
 /** Lets what a commit set off come to its end. */
 const soon = () => Bun.sleep(100)
@@ -67,6 +72,8 @@ describe('a stream', () => {
     const { id: start } = (await first.next())!
     await first.close()
     const made = [created(await makeHeartbeat(here.acme, 'meanwhile'))]
+    await here.pass(gather)
+    await soon()
     for (const named of [{ query: `?since=${start}` }, { query: '?since=7', headers: { 'last-event-id': start } }]) {
       const stream = await listen(here, here.acme, named.query, named.headers)
       expect((await stream.next())!.id).toBe(start)
@@ -93,7 +100,7 @@ describe('a stream', () => {
     await here.pass(gather)
     const reset = await stream.next()
     expect(reset).toMatchObject({ event: 'reset', data: {} })
-    expect(Number(reset!.id)).toBe(Number(start) + 201)
+    expect(entryOf(reset!.id)).toBe(entryOf(start) + 201)
     const late = await listen(here, here.acme, `?since=${start}`)
     await late.next()
     expect(await late.next()).toEqual(reset)
@@ -113,7 +120,7 @@ describe('a stream', () => {
     await here.pass(gather)
     expect((await stream.next())!.data.changes[0]).toEqual({ type: 'zone', id: zone.body.id, action: 'dns.zone.create' })
     expect(stream.comments).toBe(1)
-    expect(Number(stream.lastEventId)).toBeGreaterThan(Number(id) + 1)
+    expect(entryOf(stream.lastEventId)).toBeGreaterThan(entryOf(id) + 1)
   })
 
   test('answers HEAD with its headers alone, and holds no place for it', async () => {
@@ -173,6 +180,102 @@ describe('is told', () => {
     })
   })
 })
+
+describe('what the log does not tell', () => {
+  const alert = (here: World) => raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n')
+
+  test('is told too: deliveries on their way, messages, notices and actions', async () => {
+    const here = await world()
+    const inbox = receiver()
+    const endpoint = (await here.acme.call('POST', '/v1/webhook-endpoints', { url: inbox.url, events: ['monitor.alert'] })).body
+    const streams = [await listen(here, here.acme), await listen(here, await here.scoped('dns.read'))]
+    const token = await here.acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [endpoint.id] })
+    streams.push(await listen(here, callerWith(here.app, here.acme.workspaceId, token.body.token)))
+    for (const stream of streams) await stream.next()
+    await alert(here)
+    await here.settle()
+    await record(here.hub, async () => ({
+      result: undefined,
+      notices: [
+        {
+          workspaceId: here.acme.workspaceId,
+          kind: 'token.expiring' as const,
+          resource: null,
+          text: 'x',
+          details: {},
+          matter: 'x',
+        },
+      ],
+    }))
+    await here.pass(gather)
+    const [delivery] = (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
+    const [notice] = (await here.acme.call('GET', '/v1/notices')).body.data
+    const moved = { type: 'webhook_delivery', id: delivery.id, action: 'webhooks.delivery.move' }
+    const { changes } = (await streams[0]!.next())!.data
+    expect(changes).toContainEqual(moved)
+    expect(changes).toContainEqual({ type: 'notice', id: notice.id, action: 'account.notice.give' })
+    expect((await streams[2]!.next())!.data.changes).toEqual([moved])
+    const zone = await here.acme.call('POST', '/v1/dns/zones', { name: 'example.com' })
+    await here.pass(gather)
+    expect((await streams[1]!.next())!.data.changes).toEqual([{ type: 'zone', id: zone.body.id, action: 'dns.zone.create' }])
+    await stopReceivers()
+  })
+
+  test('is told to who comes back within a minute, and afterwards all is read anew', async () => {
+    const here = await world()
+    const first = await listen(here, here.acme)
+    const { id: start } = (await first.next())!
+    await first.close()
+    await touched(here, 1)
+    await here.pass(gather)
+    await soon()
+    const second = await listen(here, here.acme, `?since=${start}`)
+    await second.next()
+    expect((await second.next())!.data.changes).toEqual([{ type: 'action', id: 'act_0', action: 'dns.action.move' }])
+    const end = second.lastEventId
+    await second.close()
+    await here.pass(30_000)
+    const third = await listen(here, here.acme, `?since=${end}`)
+    await third.next()
+    await touched(here, 2)
+    await here.pass(gather)
+    expect((await third.next())!.event).toBe('change')
+    await third.close()
+    for (let n = 0; n < 61; n++) await here.pass(1000)
+    const late = await listen(here, here.acme, `?since=${end}`)
+    await late.next()
+    expect((await late.next())!.event).toBe('reset')
+  })
+
+  test('is told as one where it is much', async () => {
+    const here = await world()
+    const stream = await listen(here, here.acme)
+    await stream.next()
+    await touched(here, 500)
+    await touched(here, 500)
+    await here.pass(gather)
+    expect((await stream.next())!.data.changes).toEqual([{ type: 'action', id: '*', action: 'dns.action.move' }])
+  })
+
+  test('is not told where it was undone', async () => {
+    const here = await world()
+    const stream = await listen(here, here.acme)
+    await stream.next()
+    await expect(touched(here, 1, new Error('undone'))).rejects.toThrow('undone')
+    const made = await makeHeartbeat(here.acme, 'done')
+    await here.pass(gather)
+    expect((await stream.next())!.data.changes).toEqual([created(made)])
+  })
+})
+
+/** Notes that so many actions went on, as the actions do. */
+const touched = ({ hub, acme: { workspaceId } }: World, many: number, undone?: Error) =>
+  record(hub, async tx => {
+    for (let n = 0; n < many; n++)
+      touch(tx, { workspaceId, action: 'dns.action.move', type: 'action', id: `act_${n}`, within: null })
+    if (undone) throw undone
+    return { result: undefined }
+  })
 
 describe('who watches', () => {
   test('monitors is told what came of their checks, once a quarter of a second', async () => {
@@ -252,13 +355,15 @@ describe.skipIf(!isPostgres)('at another hub', () => {
     await here.pass(1000)
     await soon()
     const made = await makeHeartbeat(here.acme, 'elsewhere')
+    await other.hub.store.listen(touchesChannel, text => touchesOf(other.hub).heard(text))
+    await touched(here, 1)
     await here.stranger.call('GET', `/ping/${beat.uuid}/start`)
     here.engine.say({ monitor, phases: { ...noPhases, total: 12 } })
     await here.settle()
     await recorderOf(here.hub).flush()
     const heard = new Map<string, any[]>()
     const hearing = (async () => {
-      while (!['change', 'heartbeats', 'results'].every(one => heard.has(one))) {
+      while (!['change', 'heartbeats', 'results'].every(one => heard.has(one)) || heard.get('change')!.length < 2) {
         const { event, data } = (await stream.next())!
         heard.set(event, [...(heard.get(event) ?? []), ...(Object.values(data)[0] as any[])])
       }
@@ -266,6 +371,7 @@ describe.skipIf(!isPostgres)('at another hub', () => {
     })()
     for (let n = 0; n < 200 && !(await Promise.race([hearing, Bun.sleep(50)])); n++) await here.pass(250)
     expect(heard.get('change')).toContainEqual(created(made))
+    expect(heard.get('change')).toContainEqual({ type: 'action', id: 'act_0', action: 'dns.action.move' })
     expect(heard.get('heartbeats')).toMatchObject([{ id: beat.id, started: true }])
     expect(heard.get('results')).toMatchObject([{ id: monitor, ok: true, response_ms: 12 }])
     await stream.close()

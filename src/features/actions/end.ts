@@ -4,6 +4,7 @@ import type { AuditDraft } from '../../core/change'
 import { jobContext } from '../../core/change'
 import type { NoticeDraft } from '../../core/notices'
 import type { Tx } from '../../core/db/transaction'
+import { touch } from '../../core/touches'
 import { Problem, problemBody } from '../../core/problem'
 import type { ActionRow } from './action-view'
 import { close } from './steps'
@@ -30,9 +31,14 @@ export async function endAction(tx: Tx, row: ActionRow, end: End, now: number): 
     .where(and(eq(actions.id, row.id), inArray(actions.status, [...openStates])))
     .returning()
   if (!ended) return null
+  touchAction(tx, ended)
   await tx.update(actionResources).set({ locked: null }).where(eq(actionResources.actionId, row.id))
   return ended
 }
+
+/** Tells who listens that an action is further than before. */
+export const touchAction = (tx: Tx, { workspaceId, id, area, resourceId }: ActionRow): void =>
+  touch(tx, { workspaceId, action: `${area}.action.move`, type: 'action', id, within: resourceId })
 
 /** The entry of the audit log for an action that ended with an error. */
 export const failureAudit = (row: ActionRow, action: AuditAction, problem: Problem): AuditDraft => ({

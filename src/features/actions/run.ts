@@ -7,7 +7,7 @@ import type { Finish, JobKind } from '../../core/jobs/job'
 import { inTurns } from '../../core/jobs/lanes'
 import { Problem } from '../../core/problem'
 import type { ActionRow } from './action-view'
-import { endAction, failureAudit, failureNotice, interrupted, type End } from './end'
+import { endAction, failureAudit, failureNotice, interrupted, touchAction, type End } from './end'
 import { actionTopic, type ActionKind, type Piece, type Report, type Work } from './kind'
 import { advance } from './steps'
 import { actions, openStates } from './tables'
@@ -62,6 +62,7 @@ async function begin(hub: Hub, kind: AnyKind, id: string, attempts: number): Pro
       .set({ status: 'running', startedAt: row.startedAt ?? now, underWay: true })
       .where(eq(actions.id, id))
       .returning()
+    touchAction(tx, begun!)
     return { result: begun!, wakes: [actionTopic(id)] }
   })
 }
@@ -88,6 +89,7 @@ function workOn(hub: Hub, row: ActionRow): Work {
           .update(actions)
           .set(told(current, how, now))
           .where(eq(actions.id, row.id))
+        touchAction(tx, current)
         return { result: current.cancelRequestedAt !== null, wakes: [actionTopic(row.id)] }
       })
       return stop
@@ -110,6 +112,7 @@ async function moveOn(tx: Tx, hub: Hub, kind: AnyKind, id: string, piece: Piece<
     .set({ ...told(row, next, now), state: next.state, underWay: false })
     .where(eq(actions.id, id))
     .returning()
+  touchAction(tx, moved!)
   if (moved!.cancelRequestedAt !== null) return joined(done, await finish(tx, hub, kind, moved!, { status: 'cancelled' }))
   return joined(done, { result: { again: next.at ?? now }, wakes: [actionTopic(id)] })
 }

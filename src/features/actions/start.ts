@@ -5,6 +5,7 @@ import { newId } from '../../core/ids'
 import type { JobDraft } from '../../core/jobs/queue'
 import { Problem } from '../../core/problem'
 import { actionView, type ActionRow } from './action-view'
+import { touchAction } from './end'
 import type { ActionKind } from './kind'
 import type { ActionView } from './shapes'
 import { plannedSteps } from './steps'
@@ -57,6 +58,7 @@ export async function startAction<I extends Record<string, unknown>>(
     .returning()
   // In one order, so that two actions that want the same resources never wait for each other.
   for (const resource of resources.toSorted((a, b) => (a.id < b.id ? -1 : 1))) await lock(tx, row!, resource)
+  touchAction(tx, row!)
   return { action: actionView(row!), job: jobOf(row!) }
 }
 

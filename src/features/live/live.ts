@@ -11,6 +11,8 @@ const beatMs = 1_000
 /** Beats between two looks at whether listeners may still listen, and between two signs of life. */
 const recheckEach = 5
 const keepAliveEach = 15
+/** How long a workspace is still listened to when nobody does any more. */
+const lingerMs = 60_000
 
 /** All who listen in this process. */
 class Live {
@@ -41,20 +43,17 @@ class Live {
     this.refuseTooMany(listener.holder)
     this.listeners.add(listener)
     const tail = this.tailOf(listener.workspaceId)
-    try {
-      await tail.add(listener)
-    } catch (error) {
+    const isKnown = await tail.add(listener, since).catch(error => {
+      this.drop(tail)
       listener.stream.close()
       throw error
-    }
+    })
     // It may have ended meanwhile, and then nobody lets go of what it takes from here on.
     if (!listener.stream.isOpen) return
     this.watched.forEach((one, place) => one.add(listener, listener.watches[place] ?? []))
-    const end = listener.place
     listener.stream.retryAfter(2_000)
-    if (since !== null) listener.place = placeIn(since, end) ?? end
     listener.stream.send('hello', { at: instant(this.hub.clock.now()), position: listener.position }, listener.position)
-    if (since !== null && placeIn(since, end) === null) listener.reset(end)
+    if (!isKnown) listener.reset(listener.place)
     void tail.catchUp(listener).catch(error => {
       this.hub.log.warn({ err: error }, 'a stream could not be told what it missed')
       listener.stream.close()
@@ -68,10 +67,11 @@ class Live {
     this.listeners.delete(listener)
     this.watched.forEach((one, place) => one.remove(listener, listener.watches[place] ?? []))
     const tail = this.tails.get(listener.workspaceId)
-    tail?.listeners.delete(listener)
-    if (!tail || tail.listeners.size > 0) return
-    tail.stop()
-    this.tails.delete(listener.workspaceId)
+    if (!tail?.listeners.delete(listener) || tail.listeners.size > 0) return
+    // Who comes back soon, such as a page that is loaded anew, is told what it missed.
+    this.hub.clock.after(lingerMs, () => {
+      if (tail.listeners.size === 0) this.drop(tail)
+    })
   }
 
   /** Looks for what other hubs committed. */
@@ -88,6 +88,12 @@ class Live {
     this.closed = true
     this.timer?.cancel()
     for (const listener of [...this.listeners]) listener.stream.close()
+    for (const tail of [...this.tails.values()]) this.drop(tail)
+  }
+
+  private drop(tail: LogTail): void {
+    tail.stop()
+    if (this.tails.get(tail.workspaceId) === tail) this.tails.delete(tail.workspaceId)
   }
 
   private beat(): void {
@@ -124,12 +130,6 @@ class Live {
 
 const tooMany = (detail: string, policy: string): Problem =>
   new Problem('rate_limited', detail, { headers: { 'Retry-After': '5' }, members: { 'violated-policies': [policy] } })
-
-/** The place that a client remembers; null where it is none of this log. @param end the last one */
-function placeIn(since: string, end: number): number | null {
-  const place = /^\d{1,15}$/.test(since) ? Number(since) : null
-  return place !== null && place <= end ? place : null
-}
 
 const ofHub = new WeakMap<Hub, Live>()
 

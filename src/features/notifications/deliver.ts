@@ -16,6 +16,7 @@ import { nextTryAt, retryPause } from './pace'
 import { heldUntil } from './quiet-hours'
 import { sendOn, type Sent } from './send'
 import { notificationChannels, notifications, notificationThreads, type ChannelRow, type NotificationRow } from './tables'
+import { touchNotifications } from './touched'
 import { cancelSome, deliverJobsFor, overUnsent, waitingOf } from './waiting'
 
 /**
@@ -96,6 +97,7 @@ function chosen(channel: ChannelRow, waiting: readonly NotificationRow[], now: n
 async function hold(tx: Tx, held: readonly { row: NotificationRow; until: number }[], now: number): Promise<void> {
   for (const { row, until } of held) {
     if (row.status === 'held' && row.dueAt === until) continue
+    touchNotifications(tx, [row])
     await tx
       .update(notifications)
       .set({
@@ -230,6 +232,7 @@ const idsOf = (rows: readonly NotificationRow[]) =>
   )
 
 async function markSent(tx: Tx, rows: readonly NotificationRow[], said: string, now: number): Promise<void> {
+  touchNotifications(tx, rows)
   await tx
     .update(notifications)
     .set({
@@ -258,6 +261,7 @@ async function markFailed(
   now: number,
 ) {
   if (rows.length === 0) return
+  touchNotifications(tx, rows)
   await tx
     .update(notifications)
     .set({
@@ -273,6 +277,7 @@ async function markFailed(
 
 async function markTried(tx: Tx, rows: readonly NotificationRow[], trouble: NonNullable<Sent['trouble']>, now: number) {
   if (rows.length === 0) return
+  touchNotifications(tx, rows)
   await tx
     .update(notifications)
     // What was held is no longer: its hours are over.

@@ -11,6 +11,7 @@ import { dueAt, tryForMs } from './pace'
 import { deliverJobsFor } from './waiting'
 import { heldUntil } from './quiet-hours'
 import { notificationChannels, notifications, notificationThreads, type ChannelRow, type NotificationRow } from './tables'
+import { touchNotifications } from './touched'
 import { beginThread, cancelOfThread, endThread, openThreads, reminderAfter } from './threads'
 
 /** What is to be told. */
@@ -106,6 +107,7 @@ export async function write(
     })
     .onConflictDoNothing()
     .returning()
+  if (row) touchNotifications(tx, [row])
   return row ?? null
 }
 

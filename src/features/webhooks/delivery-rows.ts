@@ -4,6 +4,7 @@ import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
+import { touch } from '../../core/touches'
 import type { Delivery } from './delivery-jobs'
 import { moveUp, type waitsForNothing } from './line'
 import type { Tried } from './post'
@@ -18,6 +19,7 @@ export const openDelivery = ({ status }: Delivery): boolean => open.includes(sta
 
 /** Changes a delivery that is still open, unless a resend came first. */
 export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Delivery> | typeof waitsForNothing): Promise<void> {
+  touchDelivery(tx, delivery)
   await tx
     .update(webhookDeliveries)
     .set(to)
@@ -29,6 +31,12 @@ export async function moveDelivery(tx: Tx, delivery: Delivery, to: Partial<Deliv
       ),
     )
 }
+
+/** Tells who listens that a delivery is another than before. */
+export const touchDelivery = (
+  tx: Tx,
+  { workspaceId, id, endpointId }: Pick<Delivery, 'workspaceId' | 'id' | 'endpointId'>,
+): void => touch(tx, { workspaceId, action: 'webhooks.delivery.move', type: 'webhook_delivery', id, within: endpointId })
 
 /**
  * Ends a delivery that was not taken; one that had ended before it was sent again goes back to that end. The jobs are of what waited
@@ -70,6 +78,7 @@ export async function logTry(tx: Tx, delivery: Delivery, tried: Tried, now: numb
   }
   const rows = await (tried.reason === null ? delivered(tx).execute({ ...values, now }) : counted(tx).execute(values))
   if (rows.length === 0) return false
+  touchDelivery(tx, delivery)
   await addAttempt(tx).execute({
     ...row,
     ...values,

@@ -6,6 +6,7 @@ import { newId } from '../../core/ids'
 import type { JobKind } from '../../core/jobs/job'
 import { chose, chosenPattern } from './chosen'
 import { deliverJobFor, untilDone, type Delivery } from './delivery-jobs'
+import { touchDelivery } from './delivery-rows'
 import { behindEarlier, isBehind } from './line'
 import { heldStill, obstacleOf } from './standing'
 import { webhookDeliveries, webhookDispatches, webhookEndpoints } from './tables'
@@ -113,5 +114,6 @@ async function addDeliveries(tx: Tx, event: Event, now: number): Promise<Deliver
         .returning()),
     )
   }
+  for (const one of added) touchDelivery(tx, one)
   return added
 }

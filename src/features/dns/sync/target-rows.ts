@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
+import { touch } from '../../../core/touches'
 import { rdataOfText } from '../../../core/dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
 import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../tables'
@@ -100,11 +101,16 @@ export async function showStates(
   }
 }
 
+/** Tells who listens that a zone or its records stand otherwise than before. */
+export const touchZone = (tx: Tx, { id, workspaceId }: { id: string; workspaceId: string }): void =>
+  touch(tx, { workspaceId, action: 'dns.zone.stand', type: 'zone', id, within: id })
+
 async function mark(
   tx: Tx,
   zone: { id: string; workspaceId: string },
   records: readonly { id: string; state: SyncState }[],
 ): Promise<void> {
+  if (records.length > 0) touchZone(tx, zone)
   for (let at = 0; at < records.length; at += rowsAtOnce) {
     const some = records.slice(at, at + rowsAtOnce)
     await tx.delete(dnsRecordMarks).where(
