@@ -114,11 +114,11 @@ export function Card({ title, actions, flush, className = '', children }: CardPr
 /** Names and values, one a line: `[['Type', 'http'], …]`; null values are left out. */
 export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode] | null)[] }) {
   return (
-    <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">
+    <dl className="grid grid-cols-[fit-content(55%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
       {rows.map(row =>
         row === null || row[1] === null || row[1] === undefined ? null : (
           <div key={row[0]} className="contents">
-            <dt className="text-muted">{row[0]}</dt>
+            <dt className="min-w-24 text-muted">{row[0]}</dt>
             <dd className="min-w-0 wrap-anywhere">{row[1]}</dd>
           </div>
         ),

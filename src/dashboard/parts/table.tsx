@@ -211,7 +211,7 @@ function Head<Row>({
   if (word === undefined || !onSort) {
     return (
       <th scope="col" className={look} style={{ width }}>
-        {title}
+        {title === '' ? <span className="sr-only">{column.name}</span> : title}
       </th>
     )
   }

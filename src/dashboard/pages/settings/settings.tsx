@@ -47,7 +47,7 @@ export default function Settings() {
                 <ul className="flex flex-col gap-2">
                   {elsewhere.map(([to, label, what]) => (
                     <li key={to}>
-                      <Link to={to} className="text-accent hover:underline">
+                      <Link to={to} className="text-accent underline">
                         {label}
                       </Link>
                       <span className="text-muted"> {what}</span>
