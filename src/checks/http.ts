@@ -26,16 +26,13 @@ export const http: CheckType<HttpOptions> = {
   refuse: refuseHttpOptions,
   async run(target, options, around) {
     const url = new URL(target)
-    let hide = (text: string) => text
+    let secrets: readonly string[] = []
     const facts = await attempt(around, async one => {
       const conversation = new Conversation(one, options, url)
-      try {
-        await look(one, conversation, url, options)
-      } finally {
-        hide = hidingSecrets(conversation.secrets)
-      }
+      secrets = conversation.secrets
+      await look(one, conversation, url, options)
     })
-    hideIn(facts, hide)
+    if (secrets.length > 0) hideIn(facts, hidingSecrets(secrets))
     if (options.invert) facts.error = inverted(facts)
     return facts
   },

@@ -67,13 +67,16 @@ export async function decoded(given: { octets: Buffer; cut: boolean }, contentEn
 
 /** Octets as text: UTF-8 unless the header names another charset that is known. What is no text shows as replacement characters. */
 export function textOf(octets: Uint8Array, contentType: string | undefined): string {
-  const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
+  const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1]
+  if (label === undefined || label.toLowerCase() === 'utf-8') return utf8.decode(octets)
   try {
     return new TextDecoder(label as Bun.Encoding).decode(octets)
   } catch {
-    return new TextDecoder().decode(octets)
+    return utf8.decode(octets)
   }
 }
+
+const utf8 = new TextDecoder()
 
 const shown = (coding: string): string => coding.replace(/[^\w.-]/g, '').slice(0, 20) || 'something'
 
