@@ -18,6 +18,9 @@ const example = {
   expires_at: '2026-11-28T10:00:00.000Z',
   accepted_at: null,
   accepted_by: null,
+  sent_to: 'grace@example.com',
+  mailed_at: '2026-11-21T10:00:01.000Z',
+  mail_error: null,
   version: 1,
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
@@ -38,6 +41,9 @@ const members = {
   expires_at: Instant({ description: 'When its code stops working.' }),
   accepted_at: MaybeInstant({ description: 'When it was accepted.' }),
   accepted_by: Nullable(Type.String(), { description: 'Id of the user who accepted it.' }),
+  sent_to: Nullable(Type.String(), { description: 'The address that the link is mailed to; null where it is not mailed.' }),
+  mailed_at: MaybeInstant({ description: 'When the mail server took the mail; null while it has not.' }),
+  mail_error: Nullable(Type.String(), { description: 'Why the mail could not be sent; null where it was, or is still tried.' }),
   ...editable,
 }
 export const Invitation = Shape(members, {
@@ -67,6 +73,9 @@ const expires_in_seconds = Type.Integer({
   default: 7 * 86_400,
   description: 'How long the code works: an hour to 30 days.',
 })
+const send = Type.Optional(
+  Type.Boolean({ description: 'Whether to mail the link; when absent it is, where the installation has a mail server.' }),
+)
 export const InvitationInput = Shape(
   {
     email: Type.String({ format: 'email', description: 'Login of the person; they need not have one yet.' }),
@@ -74,11 +83,12 @@ export const InvitationInput = Shape(
       Words(roles, { description: '`member` when absent; `owner` where the operator invites to a workspace by its id.' }),
     ),
     expires_in_seconds: Type.Optional(expires_in_seconds),
+    send,
   },
   { $id: 'InvitationInput', description: 'An invitation to make.', examples: [{ email: 'grace@example.com', role: 'member' }] },
 )
 export const InvitationRenewal = Shape(
-  { expires_in_seconds: Type.Optional(expires_in_seconds) },
+  { expires_in_seconds: Type.Optional(expires_in_seconds), send },
   { $id: 'InvitationRenewal', description: 'How an invitation is to be renewed.', examples: [{ expires_in_seconds: 86_400 }] },
 )
 
@@ -133,5 +143,6 @@ export const Acceptance = Shape(
 )
 export type InvitationView = Static<typeof Invitation>
 export type InvitationInput = Static<typeof InvitationInput>
+export type InvitationRenewal = Static<typeof InvitationRenewal>
 export type InvitationPreview = Static<typeof InvitationPreview>
 export type Acceptance = Static<typeof Acceptance>

@@ -3,19 +3,22 @@ import { Type } from '@sinclair/typebox'
 import { target } from '../core/audit'
 import { change, record } from '../core/change'
 import { instant } from '../core/clock'
-import { randomBase62, sha256Hex } from '../core/crypto'
+import { sha256Hex } from '../core/crypto'
 import type { Ctx } from '../core/ctx'
 import { locking } from '../core/db/dialect'
 import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { requireMatch } from '../core/if-match'
+import type { JobDraft } from '../core/jobs/queue'
 import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../core/list'
 import { conflict, notFound, Problem, tryAgain } from '../core/problem'
 import { Words, type Page } from '../core/shapes'
-import { invitationStates, type InvitationInput, type InvitationView } from './invitation-shapes'
+import { invitationCode, invitationLink } from './invitation-codes'
+import { invitationStates, type InvitationInput, type InvitationRenewal, type InvitationView } from './invitation-shapes'
 import { limiterOf } from './limiter'
 import { loginOf } from './logins'
+import { isToBeMailed, mailInvitation } from './mail-invitation'
 import { holdMembers, refuseGift } from './ranks'
 import { invitationsMade } from './rate-limits'
 import { invitations, memberships, roles, users, workspaces } from './tables'
@@ -84,7 +87,7 @@ export async function getInvitation(ctx: Ctx, id: string): Promise<InvitationVie
  * Invites a person to the workspace. The code is in the result and nowhere else. Whether there is a login with this e-mail is
  * not told, nor does it make a difference; that one is needed to accept it is told, where it is.
  * @throws Problem 403 `insufficient_permission` above the caller's own role; 409 for a member, for somebody invited already,
- *   and when there are too many; 429
+ *   when there are too many, and `mail_not_set_up`; 429
  */
 export async function createInvitation(
   ctx: Ctx,
@@ -92,6 +95,7 @@ export async function createInvitation(
   workspaceId: string = ctx.workspaceId,
 ): Promise<MadeInvitation> {
   const { hub } = ctx
+  const isMailed = isToBeMailed(hub, input.send)
   countOne(hub, workspaceId)
   const email = loginOf(input.email)
   const role = input.role ?? 'member'
@@ -104,12 +108,13 @@ export async function createInvitation(
     await tx
       .delete(invitations)
       .where(and(eq(invitations.workspaceId, workspaceId), eq(invitations.email, email), isNull(invitations.acceptedAt)))
-    const code = newCode()
+    const id = newId('inv')
+    const code = invitationCode(hub, id, 1)
     const now = hub.clock.now()
     const [row] = await tx
       .insert(invitations)
       .values({
-        id: newId('inv'),
+        id,
         workspaceId,
         email,
         role,
@@ -119,12 +124,18 @@ export async function createInvitation(
         expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
         acceptedAt: null,
         acceptedBy: null,
+        sentTo: isMailed ? email : null,
         version: 1,
         createdAt: now,
         updatedAt: now,
       })
       .returning()
-    return { result: withCode(hub, row!, code), target: targetOf(row!), after: invitationView(hub, row!) }
+    return {
+      result: withCode(hub, row!, code),
+      target: targetOf(row!),
+      after: invitationView(hub, row!),
+      jobs: mailJobs(ctx, row!),
+    }
   })
 }
 
@@ -142,8 +153,9 @@ export async function inviteAsOperator(ctx: Ctx, workspaceId: string, input: Inv
  * Gives an invitation a new code and a new end; the code before stops working.
  * @throws Problem 404, 412, 403 `insufficient_permission` above the caller's own role, 409 for one that was accepted, 429
  */
-export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_seconds?: number }): Promise<MadeInvitation> {
+export async function renewInvitation(ctx: Ctx, id: string, input: InvitationRenewal): Promise<MadeInvitation> {
   const { hub } = ctx
+  const isMailed = isToBeMailed(hub, input.send)
   countOne(hub, ctx.workspaceId)
   return await change(ctx, 'account.invitation.renew', async tx => {
     await holdMembers(tx, ctx.workspaceId)
@@ -151,7 +163,7 @@ export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_
     requireMatch(ctx, row)
     await refuseGift(tx, ctx, row.role)
     if (row.acceptedAt !== null) throw conflict('The invitation was accepted.')
-    const code = newCode()
+    const code = invitationCode(hub, id, row.version + 1)
     const now = hub.clock.now()
     const [after] = await tx
       .update(invitations)
@@ -160,6 +172,9 @@ export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_
         invitedBy: ctx.actor.id,
         byOperator: ctx.operator,
         expiresAt: now + (input.expires_in_seconds ?? weekSeconds) * 1000,
+        sentTo: isMailed ? row.email : null,
+        mailedAt: null,
+        mailError: null,
         version: row.version + 1,
         updatedAt: now,
       })
@@ -170,6 +185,7 @@ export async function renewInvitation(ctx: Ctx, id: string, input: { expires_in_
       target: targetOf(row),
       before: invitationView(hub, row),
       after: invitationView(hub, after!),
+      jobs: mailJobs(ctx, after!),
     }
   })
 }
@@ -233,8 +249,9 @@ async function invitationOf(tx: Tx, ctx: Ctx, id: string): Promise<InvitationRow
   return row
 }
 
-/** 32 random base62 characters hold 190 bits: nobody guesses one, so its plain hash is what is looked up. */
-const newCode = () => `bw_inv_${randomBase62(32)}`
+/** A person is named to who is invited; a token has no name that they know. */
+const mailJobs = ({ actor }: Ctx, row: InvitationRow): JobDraft[] =>
+  row.sentTo === null ? [] : [mailInvitation(row, actor.type === 'user' ? actor.name : null)]
 
 /** The invitation as the audit log names it. */
 export const targetOf = (row: InvitationRow) => target('invitation', { id: row.id, name: row.email })
@@ -242,8 +259,7 @@ export const targetOf = (row: InvitationRow) => target('invitation', { id: row.i
 const withCode = (hub: Hub, row: InvitationRow, code: string): MadeInvitation => ({
   ...invitationView(hub, row),
   code,
-  // Behind #, so that it is in no log and in no Referer header.
-  link: `${hub.baseUrl}/invite#${code}`,
+  link: invitationLink(hub, code),
   // Told whether or not there is a login with the e-mail, so that it tells nothing of that.
   note: makesLogin(hub, row) ? null : loginNeeded,
 })
@@ -266,6 +282,9 @@ function invitationView(hub: Hub, row: InvitationRow): InvitationView {
     expires_at: instant(row.expiresAt),
     accepted_at: instant(row.acceptedAt),
     accepted_by: row.acceptedBy,
+    sent_to: row.sentTo,
+    mailed_at: instant(row.mailedAt),
+    mail_error: row.mailError,
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),

@@ -112,12 +112,13 @@ export const invitationRoutes = area('invitations', 'Members', [
     description:
       'Invites a person to the workspace. The answer is the only place where the code and the link are told: pass them on. Nobody ' +
       'invites to a role above their own. The answer does not depend on whether the e-mail has a login; where sign-up is closed ' +
-      'and somebody but the operator invites, its `note` says that only who has a login can accept.',
+      'and somebody but the operator invites, its `note` says that only who has a login can accept. Where the installation has a mail ' +
+      'server the link is mailed too, unless `send` is false.',
     body: InvitationInput,
     status: 201,
     answer: NewInvitation,
     once: ['code', 'link'],
-    problems: ['already_exists', 'conflict'],
+    problems: ['already_exists', 'conflict', 'mail_not_set_up'],
     run: (ctx, { body }) => createInvitation(ctx, body),
   }),
   route({
@@ -152,7 +153,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     body: InvitationRenewal,
     answer: NewInvitation,
     once: ['code', 'link'],
-    problems: ['conflict', 'precondition_failed'],
+    problems: ['conflict', 'mail_not_set_up', 'precondition_failed'],
     run: (ctx, { params, body }) => renewInvitation(ctx, params.id!, body),
   }),
   route({

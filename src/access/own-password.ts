@@ -17,5 +17,5 @@ export async function changePassword(ctx: Ctx, input: PasswordChange): Promise<v
   if (input.new === input.current)
     throw invalid([{ pointer: '#/new', code: 'not_changed', detail: 'must be another password than the current one.' }])
   await provePassword(ctx, user, input.current, { action: 'account.user.set_password', pointer: '#/current' })
-  await setPassword(ctx.hub, user, input.new, { actor: ctx.actor, context: ctx.context }, ctx.sessionId!)
+  await setPassword(ctx.hub, user, input.new, { actor: ctx.actor, context: ctx.context }, { kept: ctx.sessionId! })
 }

@@ -170,6 +170,19 @@ export function signUps(address: string): Bucket[] {
   ]
 }
 
+/** The buckets for people who ask for a new password: from one address, and from all of them together. */
+export function resetsAsked(address: string): Bucket[] {
+  return [
+    { name: 'password-resets', key: rateLimitKey(address), quota: 10, windowSeconds: 3600 },
+    { name: 'all-password-resets', key: '', quota: 500, windowSeconds: 3600 },
+  ]
+}
+
+/** The bucket for links to a new password that are mailed to one login. */
+export function resetsOfLogin(email: string): Bucket {
+  return { name: 'password-resets-of-login', key: loginOf(email), quota: 5, windowSeconds: 3600 }
+}
+
 const none: readonly string[] = Object.freeze([])
 
 /** The meters in order of requests left, fewest first; of equals the one that waits longest. Reorders its argument. */

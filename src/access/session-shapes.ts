@@ -124,6 +124,9 @@ export const SignInMethods = Shape(
       },
       { description: 'Whether passkeys can be used.' },
     ),
+    password_reset_by_mail: Type.Boolean({
+      description: 'Whether a link to a new password can be mailed; else the operator makes one by `bailiwick user reset-link`.',
+    }),
     sign_up: SignUpState,
   },
   {
@@ -133,6 +136,7 @@ export const SignInMethods = Shape(
       {
         setup_open: false,
         passkeys: { possible: true, rp_id: 'hub.example.com', origin: 'https://hub.example.com', reason: null },
+        password_reset_by_mail: true,
         sign_up: { mode: 'closed', open: false },
       },
     ],

@@ -11,6 +11,7 @@ import { notFound, Problem } from '../core/problem'
 import { readSessionCookie } from './cookies'
 import { oneTimeCodesOf } from './one-time-codes'
 import { pruneChallenges } from './passkey-challenges'
+import { pruneResets } from './password-resets'
 import { accessOfRole } from './ranks'
 import type { SessionView } from './session-shapes'
 import { memberships, passkeys, sessions, users, workspaces } from './tables'
@@ -159,6 +160,7 @@ export async function pruneSessions(hub: Hub): Promise<void> {
     const now = hub.clock.now()
     await tx.delete(sessions).where(lt(sessions.expiresAt, now))
     await pruneChallenges(tx, now)
+    await pruneResets(tx, now)
     return { result: undefined }
   })
 }

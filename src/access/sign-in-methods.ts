@@ -1,4 +1,5 @@
 import type { Hub } from '../core/hub'
+import { hasMail } from './mails'
 import { passkeySite } from './passkey-site'
 import type { SignInMethods } from './session-shapes'
 import { signUpState } from './sign-ups'
@@ -13,6 +14,7 @@ export async function signInMethods(hub: Hub): Promise<SignInMethods> {
       'rpId' in site
         ? { possible: true, rp_id: site.rpId, origin: site.origin, reason: null }
         : { possible: false, rp_id: null, origin: null, reason: site.reason },
+    password_reset_by_mail: hasMail(hub),
     sign_up: await signUpState(hub),
   }
 }

@@ -127,6 +127,10 @@ export const invitations = table(
     expiresAt: time('expires_at').notNull(),
     acceptedAt: time('accepted_at'),
     acceptedBy: text('accepted_by'),
+    // The address that its code is mailed to, and what came of it; null where it is not mailed.
+    sentTo: text('sent_to'),
+    mailedAt: time('mailed_at'),
+    mailError: text('mail_error'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
@@ -208,6 +212,20 @@ export const passkeys = table(
     updatedAt: time('updated_at').notNull(),
   },
   t => [uniqueIndex('passkeys_credential').on(t.credentialId), index('passkeys_user').on(t.userId, t.id)],
+)
+
+/** Links to a new password, by the hash of the code in each. */
+export const passwordResets = table(
+  'password_resets',
+  {
+    codeHash: text('code_hash').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    createdAt: time('created_at').notNull(),
+    expiresAt: time('expires_at').notNull(),
+  },
+  t => [index('password_resets_user').on(t.userId), index('password_resets_expires').on(t.expiresAt)],
 )
 
 /** Challenges of WebAuthn that were used, until their time is over. */

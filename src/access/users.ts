@@ -149,18 +149,26 @@ export const membershipOf = (workspaceId: string, userId: string, role: Role, no
 
 /**
  * Sets a new password and ends every session of the user.
- * @param kept id of the one session that goes on
+ * @param with the id of the one session that goes on; what is done first in the same transaction; what the audit log is told beside
  */
-export async function setPassword(hub: Hub, user: User, password: string, by: By, kept?: string): Promise<void> {
+export async function setPassword(
+  hub: Hub,
+  user: User,
+  password: string,
+  by: By,
+  { kept, before, reason }: { kept?: string; before?(tx: Tx): Promise<void>; reason?: string } = {},
+): Promise<void> {
   refuseLoginAsPassword(user.email, password)
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
+    await before?.(tx)
     await tx
       .update(users)
       .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
       .where(eq(users.id, user.id))
     await tx.delete(sessions).where(and(eq(sessions.userId, user.id), kept === undefined ? undefined : ne(sessions.id, kept)))
-    return { result: undefined, audits: await auditOfUser(tx, user, 'account.user.set_password', by) }
+    const audits = await auditOfUser(tx, user, 'account.user.set_password', by)
+    return { result: undefined, audits: audits.map(one => ({ ...one, reason })) }
   })
   forgetCallers(hub)
 }

@@ -144,7 +144,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     answer: NewInvitation,
     nowhere: true,
     once: ['code', 'link'],
-    problems: ['already_exists', 'conflict'],
+    problems: ['already_exists', 'conflict', 'mail_not_set_up'],
     run: (ctx, { params, body }) => inviteAsOperator(ctx, params.id!, body),
   }),
   route({

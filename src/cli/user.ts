@@ -28,6 +28,7 @@ Passwords are read from --password-file, from standard input, or typed without e
 Examples:
   bailiwick user create --email ada@example.com --name Ada --role owner --operator
   bailiwick user set-password ada@example.com --password-file /run/secrets/ada
+  bailiwick user reset-link ada@example.com
   bailiwick user reset-second-factor ada@example.com
   bailiwick user list`,
     )
@@ -82,6 +83,20 @@ Examples:
         const { setPassword } = await import('../access/users')
         await setPassword(hub, await userOf(hub, email), password, byOperator)
         console.log(`The password of ${email} is set; their sessions have ended.`)
+      })
+    })
+
+  withData(
+    user
+      .command('reset-link')
+      .description('Print a link by which a person sets a new password, once, within an hour.')
+      .argument('<email>'),
+  )
+    .addHelpText('after', '\nExamples:\n  bailiwick user reset-link ada@example.com')
+    .action(async (email: string, flags: SettingFlags) => {
+      await withHub(readConfig(flags), async hub => {
+        const { makeResetLink } = await import('../access/password-resets')
+        console.log(await makeResetLink(hub, await userOf(hub, email), byOperator))
       })
     })
 

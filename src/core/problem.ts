@@ -33,6 +33,7 @@ export const problemKinds = {
   plan_stale: [409, 'The plan is stale'],
   plan_expired: [409, 'The plan has expired'],
   passkeys_unavailable: [409, 'Passkeys do not work at this address'],
+  mail_not_set_up: [409, 'Mail is not set up'],
   idempotency_in_progress: [409, 'A request with this key is running'],
   cursor_expired: [410, 'Events behind the cursor are gone'],
   precondition_failed: [412, 'Precondition failed'],

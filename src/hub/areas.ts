@@ -2,6 +2,7 @@ import type { AnyElysia } from 'elysia'
 import { setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
 import { factorRoutes } from '../access/factor-routes'
 import { passkeyRoutes } from '../access/passkey-routes'
+import { passwordResetRoutes } from '../access/password-reset-routes'
 import { sessionRoutes } from '../access/session-routes'
 import { userRoutes } from '../access/user-routes'
 import { invitationRoutes, memberRoutes } from '../access/member-routes'
@@ -39,6 +40,7 @@ export const apiAreas: readonly AnyElysia[] = [
   userRoutes,
   factorRoutes,
   passkeyRoutes,
+  passwordResetRoutes,
   signUpRoutes,
   tokenRoutes,
   memberRoutes,

@@ -1,4 +1,6 @@
 import type { JobKind } from '../core/jobs/job'
+import { mailInvitationJob } from '../access/mail-invitation'
+import { mailPasswordResetJob } from '../access/mail-password-reset'
 import { compareLimitsJob } from '../features/limits/excess'
 import { clearZoneJob } from '../features/dns/clear-zone'
 import { notifyJob } from '../features/dns/transfers/notify'
@@ -46,6 +48,8 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(rolloutAction),
   actionJob(refreshAction),
   syncZoneJob,
+  mailPasswordResetJob,
+  mailInvitationJob,
   forgetSeriesJob,
 ] as JobKind[]
 

@@ -293,6 +293,8 @@ describe('users from the command line', () => {
     const file = join(here.folder, 'password')
     writeFileSync(file, 'another horse battery\n')
     expect((await here.run(['user', 'set-password', 'ada@example.com', '--password-file', file])).code).toBe(0)
+    const link = await here.run(['user', 'reset-link', 'ada@example.com'])
+    expect([link.code, link.out]).toEqual([0, expect.stringMatching(/^http:\/\/\S+\/reset#bw_reset_[0-9A-Za-z]{32}\n$/)])
     expect(await here.run(['user', 'reset-second-factor', 'ada@example.com'])).toMatchObject({
       code: 0,
       out: 'ada@example.com signs in by password alone; their sessions have ended.\n',

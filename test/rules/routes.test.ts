@@ -25,6 +25,8 @@ const open: Record<string, string> = {
   'POST /v1/sessions': 'signing in',
   'POST /v1/sessions/passkey/options': 'begins signing in; a challenge of which nothing is stored',
   'POST /v1/sessions/passkey': 'signing in; the signature of the passkey is the credential',
+  'POST /v1/password-resets': 'whoever lost their password cannot sign in; the answer tells nothing',
+  'POST /v1/password-resets/redeem': 'whoever lost their password cannot sign in; the code is the credential',
   'GET /v1/sessions/methods': 'asked by the page of sign-in; tells of the installation, and of nobody',
   'POST /v1/invitations/preview': 'whoever was invited has no login yet; the code is the credential',
   'POST /v1/invitations/accept': 'whoever was invited has no login yet; the code is the credential',

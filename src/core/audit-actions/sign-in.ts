@@ -1,4 +1,4 @@
-import { auditAction } from './entry'
+import { asked, auditAction } from './entry'
 
 export const signInActions = [
   auditAction({
@@ -67,5 +67,13 @@ export const signInActions = [
     description: 'Somebody deleted a passkey.',
     targets: ['passkey'],
     changes: { of: 'account.passkey.update' },
+  }),
+  auditAction({
+    action: 'account.password_reset.create',
+    number: 'SI011',
+    description:
+      'A link to a new password was made, and mailed where somebody asked for it; the reason tells why it was not taken.',
+    channels: [...asked, 'cli'],
+    targets: ['user'],
   }),
 ] as const

@@ -7,7 +7,7 @@ import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
 import type { Message } from '../message'
 import { ChannelError, type ChannelKind, type ChannelSurroundings } from './channel'
-import { htmlText } from './html'
+import { htmlText } from '../../../core/html-text'
 import { colorOf, cut } from './looks'
 
 interface EmailSettings {

@@ -4,7 +4,7 @@ import type { Message } from '../message'
 import { jsonIn, judged } from './answers'
 import { ChannelError, type ChannelKind, type ChannelSurroundings } from './channel'
 import { HttpAddress } from './fields'
-import { htmlText } from './html'
+import { htmlText } from '../../../core/html-text'
 import { cut, lookOf } from './looks'
 
 interface TelegramSettings {
