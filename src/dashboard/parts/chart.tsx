@@ -9,6 +9,8 @@ export interface Series {
   /** One a time; null is a gap. */
   values: readonly (number | null)[]
   dashed?: boolean
+  /** A line by itself where the others are stacked. */
+  apart?: boolean
 }
 
 /** A span of time set apart behind the lines: an incident, a window of maintenance. */
@@ -71,7 +73,7 @@ export default function Chart({ label, times, series, stacked, bands, format, on
             stroke: colour(one.colour),
             width: 1.5,
             ...(one.dashed && { dash: [5, 4] }),
-            ...(stacked && { fill: `color-mix(in srgb, ${colour(one.colour)} 25%, transparent)` }),
+            ...(stacked && !one.apart && { fill: `color-mix(in srgb, ${colour(one.colour)} 25%, transparent)` }),
             points: { show: times.length < 3 },
             // A stack is drawn as sums; what is told is each one's own part.
             value: (_: uPlot, __: number, ___: number, index: number | null) =>
@@ -122,8 +124,11 @@ const told = (value: number | null | undefined, format: (value: number) => strin
 
 function stack(series: readonly Series[]): (number | null)[][] {
   const sums: (number | null)[][] = []
-  for (const [at, one] of series.entries()) {
-    sums.push(one.values.map((value, index) => (value === null ? null : value + (at > 0 ? (sums[at - 1]![index] ?? 0) : 0))))
+  let below: (number | null)[] = []
+  for (const one of series) {
+    const sum = one.apart ? [...one.values] : one.values.map((value, at) => (value === null ? null : value + (below[at] ?? 0)))
+    if (!one.apart) below = sum
+    sums.push(sum)
   }
   return sums
 }

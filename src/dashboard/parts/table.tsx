@@ -37,6 +37,8 @@ interface TableProps<Row> {
   chosen?: ReadonlySet<string>
   onChosen?(ids: ReadonlySet<string>): void
   rowHeight?: number
+  /** Told the ids of the rows that exist on the screen, a little beyond its edges, when they change. */
+  onShown?(ids: readonly string[]): void
 }
 
 const shown = { sm: 'hidden sm:table-cell', md: 'hidden md:table-cell', lg: 'hidden lg:table-cell' }
@@ -47,7 +49,7 @@ const ahead = 30
  * `j` and `k` move, Enter opens, `x` chooses.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, rowHeight = 44 } = props
+  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, rowHeight = 44, onShown } = props
   const { rows } = list
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -63,6 +65,12 @@ export function Table<Row>(props: TableProps<Row>) {
   useEffect(() => {
     if (list.hasMore && last >= rows.length - ahead) list.more()
   }, [last, rows.length, list])
+
+  const onScreen = rows
+    .slice(first, last + 1)
+    .map(idOf)
+    .join(',')
+  useEffect(() => onShown?.(onScreen === '' ? [] : onScreen.split(',')), [onScreen])
 
   const choose = (id: string) => {
     if (!chosen || !onChosen) return

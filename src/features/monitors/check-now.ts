@@ -1,9 +1,11 @@
 import { refuseAskedTooOften } from '../../access/asked-too-often'
 import type { Waiting } from '../../access/long-poll'
-import type { CheckResult } from '../../checks/check'
+import type { CertificateFacts, CheckResult } from '../../checks/check'
+import { instant } from '../../core/clock'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { conflict } from '../../core/problem'
+import { latestOf } from './latest'
 import { monitoringOf, runNow } from './live/watch'
 import { monitorOf } from './monitors'
 import type { MonitorCheckView } from './shapes'
@@ -36,8 +38,28 @@ export async function checkNow(ctx: Ctx, id: string, waiting: Waiting | null): P
   }))
 }
 
+/**
+ * All that the last check found, as far as this hub remembers it: nothing before the first, after a restart, and of what another hub checks.
+ * @throws Problem 404
+ */
+export async function lastCheck(ctx: Ctx, id: string): Promise<MonitorCheckView> {
+  const { hub } = ctx
+  const row = await monitorOf(hub.read, ctx, id)
+  const latest = latestOf(hub).get(row.id)
+  return { monitor_id: id, result: latest ? told(latest.result) : null }
+}
+
 const told = (result: CheckResult): MonitorCheckView['result'] => ({
   ...lastResult(result),
+  certificate: certificateView(result.certificate),
   conditions: result.conditions,
   evidence: result.evidence,
 })
+
+type CertificateView = NonNullable<MonitorCheckView['result']>['certificate']
+
+function certificateView(facts: CertificateFacts | null): CertificateView {
+  if (!facts) return null
+  const { subject, issuer, names, serial, sha256, not_before, not_after } = facts
+  return { subject, issuer, names, serial, sha256, valid_from_at: instant(not_before), valid_until_at: instant(not_after) }
+}

@@ -49,6 +49,19 @@ export const monitorListing: Listing<MonitorRow> = {
       },
       variant: value => `${(value as Membership).isIn} ${(value as Membership).ids.length}`,
     },
+    ids: {
+      schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Only those with these ids.',
+      }),
+      where: (value, place) =>
+        sql`${monitors.id} in (${sql.join(
+          (value as string[]).map(one => place(one)),
+          sql`, `,
+        )})`,
+      variant: value => String((value as string[]).length),
+    },
     member: {
       schema: Id('Only groups that have this monitor as a member, by its id.'),
       where: (value, place) =>

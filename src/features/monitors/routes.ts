@@ -1,11 +1,12 @@
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { subjectRelations } from '../incidents/relation'
-import { checkNow } from './check-now'
+import { checkNow, lastCheck } from './check-now'
 import { listMonitors, monitorListing } from './listing'
 import { listMonitorTypes } from './monitor-types'
 import { cloneMonitor, pauseMonitor, resetMonitor, resumeMonitor } from './monitor-verbs'
 import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from './monitors'
+import { proposalsFor } from './proposals'
 import {
   Monitor,
   MonitorCheck,
@@ -13,8 +14,10 @@ import {
   MonitorInput,
   MonitorList,
   MonitorPatch,
+  MonitorProposalList,
   MonitorSummary,
   MonitorTypeList,
+  ProposalsQuery,
   type MonitorCheckView,
 } from './shapes'
 import { summariseMonitors } from './summary'
@@ -61,6 +64,18 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     description: 'What can be checked, on one page: the options of each type as a schema, and what conditions can ask of it.',
     answer: MonitorTypeList,
     run: async () => listMonitorTypes(),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/monitors/proposals',
+    guard: read,
+    operationId: 'proposeMonitors',
+    summary: 'Propose monitors',
+    description:
+      'What could be watched of a URL, `host:port`, a name or an address, the likeliest first. It makes nothing and asks nobody.',
+    query: ProposalsQuery,
+    answer: MonitorProposalList,
+    run: async (_, { query }) => ({ data: proposalsFor(query.target) }),
   }),
   route({
     method: 'GET',
@@ -126,6 +141,18 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     otherStatus: { status: 202, applies: checked => (checked as MonitorCheckView).result === null },
     problems: ['conflict', 'rate_limited'],
     run: (ctx, { params, waiting }) => checkNow(ctx, params.id!, waiting),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/monitors/:id/last-check',
+    guard: read,
+    operationId: 'getLastCheck',
+    summary: 'Read the last check of a monitor',
+    description:
+      'All that the last check found: its certificate, conditions that held, and what came back where it is not up. From the memory of ' +
+      'the hub that answers; without a result before the first check, after a restart until the next, and of what another hub checks.',
+    answer: MonitorCheck,
+    run: (ctx, { params }) => lastCheck(ctx, params.id!),
   }),
   route({
     method: 'POST',

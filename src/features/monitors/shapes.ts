@@ -271,6 +271,18 @@ export const MonitorClone = Shape(
 const CheckedNow = Shape(
   {
     ...resultMembers,
+    certificate: Nullable(
+      Shape({
+        subject: Type.String({ description: 'Whose it is.' }),
+        issuer: Type.String({ description: 'Who signed it.' }),
+        names: Type.Array(Type.String(), { description: 'Names and addresses that it is for.' }),
+        serial: Type.String({ description: 'Serial number, hexadecimal.' }),
+        sha256: Type.String({ description: 'SHA-256 of it, hexadecimal.' }),
+        valid_from_at: Instant({ description: 'When it begins.' }),
+        valid_until_at: Instant({ description: 'When it ends.' }),
+      }),
+      { description: 'The certificate that the server showed; null where there is none.' },
+    ),
     conditions: Type.Array(
       Shape({
         level: Words(['down', 'degraded'], { description: 'Of which list it is.' }),
@@ -313,6 +325,15 @@ export const MonitorCheck = Shape(
           latency_ms: 70.3,
           phases: { dns_ms: 1.2, connect_ms: 8.4, tls_ms: 17.1, first_byte_ms: 41.9 },
           certificate_expires_at: '2027-02-01T00:00:00.000Z',
+          certificate: {
+            subject: 'CN=shop.example.com',
+            issuer: 'CN=R12,O=Example Trust,C=US',
+            names: ['shop.example.com'],
+            serial: '04f3a1',
+            sha256: '5f1c0f7a2f7d5b7f0f4c7f1e9a6d1f3b8f2e7c5d9b4a3c2e1f0d9c8b7a6f5e4d',
+            valid_from_at: '2026-11-03T00:00:00.000Z',
+            valid_until_at: '2027-02-01T00:00:00.000Z',
+          },
           conditions: [],
           evidence: null,
         },
@@ -350,6 +371,41 @@ export const MonitorType = Shape(
 export const MonitorTypeList = Shape(
   { data: Type.Array(MonitorType) },
   { $id: 'MonitorTypeList', description: 'Every kind of check.' },
+)
+
+export const ProposalsQuery = Type.Object(
+  {
+    target: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'What was pasted: a URL, `host:port`, a name or an address.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+const MonitorProposal = Shape({
+  type: Words(monitorTypes, { description: 'How it could be checked.' }),
+  title: Type.String({ description: 'That type in a few words.' }),
+  target: Type.String({ description: 'Its target.' }),
+  name: Type.String({ description: 'What it could be called.' }),
+})
+export type MonitorProposalView = Static<typeof MonitorProposal>
+
+export const MonitorProposalList = Shape(
+  { data: Type.Array(MonitorProposal, { description: 'The likeliest first; none for what is no target.' }) },
+  {
+    $id: 'MonitorProposalList',
+    description: 'Monitors that could be made of something.',
+    examples: [
+      {
+        data: [
+          { type: 'http', title: 'HTTP(S)', target: 'https://shop.example.com/', name: 'shop.example.com' },
+          { type: 'tls', title: 'TLS certificate', target: 'shop.example.com:443', name: 'shop.example.com' },
+        ],
+      },
+    ],
+  },
 )
 
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })

@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
+import { call, type Refused } from '../../client'
+import { toast } from '../../parts/toast'
+
+const types = { yaml: 'application/yaml', json: 'application/json' } as const
+
+const exported = (format: keyof typeof types, monitor?: string): Promise<string> =>
+  call<string>({ method: 'GET', path: '/monitoring/export', query: { format, monitor }, accept: types[format] })
+
+/** One monitor as a document that the import takes. */
+export const useExport = (id: string) =>
+  useQuery<string, Refused>({ queryKey: ['/monitoring/export', { monitor: id }], queryFn: () => exported('yaml', id) })
+
+/** Saves every monitor and maintenance window as a document that the import takes. */
+export async function exportAll(format: keyof typeof types): Promise<void> {
+  try {
+    save(await exported(format), `monitoring.${format}`, types[format])
+  } catch (error) {
+    toast.failed(error)
+  }
+}
+
+function save(text: string, name: string, type: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

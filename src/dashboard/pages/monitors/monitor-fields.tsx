@@ -1,0 +1,170 @@
+import type { MonitorTypeView } from '../../../features/monitors/shapes'
+import type { NotificationChannelView } from '../../../features/notifications/shapes'
+import type { Page } from '../../client'
+import { AreaField, Columns, FieldFrame, More, NumberField, SelectField, TextField, useForm, WordsField } from '../../parts/form'
+import { useOne } from '../../queries'
+import { ConditionsField } from './conditions-field'
+import { OptionFields, schemasOf } from './option-fields'
+import { PickMonitors } from './pick-monitors'
+
+interface MonitorFieldsProps {
+  type: MonitorTypeView
+  /** Of the monitor that is edited. */
+  id?: string
+  secretsSet?: readonly string[]
+}
+
+const timing = ['interval_seconds', 'timeout_seconds', 'retry_interval_seconds', 'confirm', 'recover', 'recovery_seconds']
+const alerts = ['severity', 'channel_ids', 'depends_on', 'dependency_grace_seconds']
+
+/** Everything of a monitor that few have to set, in parts that open. */
+export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
+  const { values } = useForm()
+  const isGroup = type.type === 'group'
+  const options = Object.keys(schemasOf(type)).map(name => `options.${name}`)
+  const set = options.filter(name => values[name] !== undefined)
+  return (
+    <>
+      {isGroup ? (
+        <GroupFields type={type} id={id} />
+      ) : (
+        <>
+          <More label={`${type.title}: what is asked and expected`} names={set}>
+            <p className="text-[13px] text-muted">{type.description}</p>
+            <OptionFields type={type} {...(secretsSet && { secretsSet })} />
+          </More>
+          <More label="Conditions" names={['down_if', 'degraded_if', 'degraded_ms']}>
+            <p className="text-[13px] text-muted">
+              A condition says what is wrong: <code className="font-mono">[STATUS] &gt;= 500</code>.{' '}
+              <a className="text-accent underline" href="/docs/conditions">
+                The language of conditions
+              </a>
+            </p>
+            <ConditionsField name="down_if" label="Down when one of these holds" sources={type.sources} />
+            <ConditionsField name="degraded_if" label="Degraded when one of these holds" sources={type.sources} />
+            <NumberField name="degraded_ms" label="Degraded when slower than" unit="ms" min={1} />
+          </More>
+        </>
+      )}
+      <More label="Timing" names={timing}>
+        <Columns>
+          <NumberField name="interval_seconds" label="Interval" unit="s" min={5} hint="From one check to the next." />
+          {!isGroup && (
+            <>
+              <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} hint="How long a check may take." />
+              <NumberField
+                name="retry_interval_seconds"
+                label="Interval of retries"
+                unit="s"
+                min={1}
+                hint="While a failure or a recovery is being confirmed."
+              />
+            </>
+          )}
+          <NumberField name="confirm" label="Failures that make it down" min={1} max={20} hint="One after the other." />
+          <NumberField name="recover" label="Successes that bring it up" min={1} max={20} hint="One after the other." />
+          <NumberField name="recovery_seconds" label="Must be well for" unit="s" min={0} hint="Before it counts as recovered." />
+        </Columns>
+      </More>
+      <More label="Alerts and dependencies" names={alerts}>
+        <SelectField
+          name="severity"
+          label="Severity"
+          hint="How grave it is when it is down."
+          choices={[
+            ['critical', 'critical'],
+            ['warning', 'warning'],
+            ['info', 'info'],
+          ]}
+        />
+        <Channels />
+        <PickMonitors
+          name="depends_on"
+          label="Depends on"
+          hint="While one of these is down, it raises no alert of its own: the router in front of it."
+          but={id}
+        />
+        <NumberField
+          name="dependency_grace_seconds"
+          label="Alerts wait for these"
+          unit="s"
+          min={0}
+          hint="So long, to be found down as well."
+        />
+      </More>
+      <More label="Notes and key" names={['description', 'key']}>
+        <AreaField name="description" label="Notes" hint="For people." />
+        <TextField name="key" label="Key" mono hint="A name for programs, unique in the workspace: imports find it by this." />
+      </More>
+    </>
+  )
+}
+
+function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefined }) {
+  const { values } = useForm()
+  return (
+    <>
+      <PickMonitors name="options.members" label="Members" hint="Groups may be among them." but={id} />
+      <SelectField
+        name="options.rule"
+        label="Down when"
+        hint={schemasOf(type).rule?.description}
+        choices={[
+          ['any', 'any member is down'],
+          ['all', 'all members are down'],
+          ['percent', 'so many of a hundred are down'],
+        ]}
+      />
+      {values['options.rule'] === 'percent' && (
+        <NumberField name="options.percent" label="So many of a hundred" unit="%" min={1} max={100} />
+      )}
+    </>
+  )
+}
+
+/** Channels that are told. Null is those that take everything. */
+function Channels() {
+  const { values, set } = useForm()
+  const { data } = useOne<Page<NotificationChannelView>>('/notification-channels', { limit: 100, sort: 'name' })
+  const chosen = values.channel_ids as string[] | null
+  const channels = data?.data ?? []
+  return (
+    <FieldFrame name="channel_ids" label="Who is told">
+      {attributes => (
+        <div className="flex flex-col gap-1">
+          <select
+            {...attributes}
+            value={chosen === null ? 'all' : 'some'}
+            onChange={event => set({ channel_ids: event.target.value === 'all' ? null : [] })}
+            className="h-9 w-full rounded-md border border-strong-line bg-surface px-2.5"
+          >
+            <option value="all">Channels that take everything</option>
+            <option value="some">These channels alone</option>
+          </select>
+          {chosen?.length === 0 && <p className="text-[13px] text-muted">None is chosen: nobody is told.</p>}
+          {chosen !== null &&
+            channels.map(one => (
+              <label key={one.id} className="flex items-center gap-2">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(one.id)}
+                  onChange={event =>
+                    set({ channel_ids: event.target.checked ? [...chosen, one.id] : chosen.filter(other => other !== one.id) })
+                  }
+                />
+                {one.name}
+              </label>
+            ))}
+          {chosen !== null && data && channels.length === 0 && (
+            <a href="/channels/new" className="text-accent underline">
+              Make a channel
+            </a>
+          )}
+        </div>
+      )}
+    </FieldFrame>
+  )
+}
+
+/** Tags, which every monitor may have. */
+export const TagsField = () => <WordsField name="tags" label="Tags" placeholder="prod, web" />

@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useCallback, useState } from 'react'
+import type { MonitorView } from '../../../features/monitors/shapes'
+import { Card, Loaded, Page } from '../../parts/page'
+import { Status, Tag } from '../../parts/status'
+import { useNow } from '../../parts/time'
+import { useOne } from '../../queries'
+import { useResults, type LiveResult } from '../../shell/live'
+import { CheckNow } from './check-now'
+import { Latency } from './latency'
+import { MonitorActions } from './monitor-actions'
+import { MonitorFacts } from './monitor-facts'
+import { MonitorHistory, MonitorIncidents } from './monitor-history'
+import { Relations } from './relations'
+import { Runs } from './runs'
+import { stateSentence } from './state-sentence'
+import { Uptime } from './uptime'
+
+const up = { to: '/monitors', label: 'Monitors' }
+
+/** A monitor: how it stands, how it did, and what came of its checks. */
+export default function Monitor() {
+  const { id } = useParams({ strict: false })
+  const found = useOne<MonitorView>(`/monitors/${id}`)
+  return (
+    <Loaded found={found} up={up}>
+      {monitor => <Shown key={monitor.id} monitor={monitor} />}
+    </Loaded>
+  )
+}
+
+function Shown({ monitor }: { monitor: MonitorView }) {
+  const [isChecking, setChecking] = useState(false)
+  useFresh(monitor.id)
+  const isGroup = monitor.type === 'group'
+  return (
+    <Page
+      title={monitor.name}
+      up={up}
+      aside={
+        <>
+          <Status state={monitor.status} />
+          {monitor.flapping && <Status state="flapping" />}
+          {monitor.tags.map(tag => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
+        </>
+      }
+      lead={<Sentence monitor={monitor} />}
+      actions={<MonitorActions monitor={monitor} onCheck={() => setChecking(true)} />}
+    >
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Uptime id={monitor.id} />
+          {!isGroup && <Latency monitor={monitor} />}
+          {!isGroup && <Runs id={monitor.id} />}
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
+          <MonitorFacts monitor={monitor} />
+          <Relations monitor={monitor} />
+          <MonitorIncidents id={monitor.id} />
+          <MonitorHistory id={monitor.id} />
+          {monitor.description !== '' && (
+            <Card title="Notes">
+              <p className="wrap-anywhere whitespace-pre-wrap">{monitor.description}</p>
+            </Card>
+          )}
+        </div>
+      </div>
+      {isChecking && <CheckNow monitor={monitor} onClose={() => setChecking(false)} />}
+    </Page>
+  )
+}
+
+const Sentence = ({ monitor }: { monitor: MonitorView }) => stateSentence(monitor, useNow())
+
+/** Reads what a new result changes as it comes. */
+function useFresh(id: string): void {
+  const client = useQueryClient()
+  const heard = useCallback(
+    (results: readonly LiveResult[]) => {
+      if (results.length === 0) return
+      const changed = new Set([
+        `/monitors/${id}`,
+        `/monitors/${id}/results`,
+        `/monitors/${id}/series`,
+        `/monitors/${id}/last-check`,
+      ])
+      void client.invalidateQueries({ predicate: ({ queryKey }) => changed.has(String(queryKey[0])) })
+    },
+    [client, id],
+  )
+  useResults([id], heard)
+}

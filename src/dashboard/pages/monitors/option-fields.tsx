@@ -1,0 +1,121 @@
+import type { MonitorTypeView } from '../../../features/monitors/shapes'
+import { AreaField, CheckField, NumberField, SecretField, SelectField, TextField, useForm } from '../../parts/form'
+import { wordsOf } from '../../parts/status'
+import { kindOf, membersOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
+
+interface OptionFieldsProps {
+  type: MonitorTypeView
+  /** Which secrets are set, as paths below the options. */
+  secretsSet?: readonly string[]
+}
+
+/** The schemas of a type's options, by name. */
+export const schemasOf = (type: Pick<MonitorTypeView, 'options'>): Record<string, OptionSchema> =>
+  (type.options.properties ?? {}) as Record<string, OptionSchema>
+
+/** The options of a type, drawn from what the API tells of them. */
+export function OptionFields({ type, secretsSet = [] }: OptionFieldsProps) {
+  const secrets = { paths: type.secrets, set: secretsSet }
+  return Object.entries(schemasOf(type)).map(([name, schema]) => (
+    <OptionField key={name} path={name} schema={schema} secrets={secrets} />
+  ))
+}
+
+interface Secrets {
+  /** As JSON pointers below the options: `/auth/password`, `/secret_headers/*`. */
+  paths: readonly string[]
+  set: readonly string[]
+}
+
+interface OptionFieldProps {
+  /** Below the options, with dots: `auth.password`. */
+  path: string
+  schema: OptionSchema
+  secrets: Secrets
+}
+
+function OptionField({ path, schema, secrets }: OptionFieldProps) {
+  const name = `options.${path}`
+  const label = labelOf(path)
+  const pointer = path.replaceAll('.', '/')
+  const isSecret = secrets.paths.includes(`/${pointer}`) || secrets.paths.includes(`/${pointer}/*`)
+  const kept = secrets.set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
+  const keeps =
+    kept.length === 0 ? '' : kept[0] === pointer ? ' It is set; empty keeps it.' : ` Set: ${kept.map(lastOf).join(', ')}.`
+  const hint = hintOf(schema) + (isSecret ? keeps : '')
+  const given = { name, label, hint }
+  switch (kindOf(schema)) {
+    case 'check':
+      return <CheckField {...given} />
+    case 'number':
+      return (
+        <NumberField
+          {...given}
+          {...(schema.minimum !== undefined && { min: schema.minimum })}
+          {...(schema.maximum !== undefined && { max: schema.maximum })}
+        />
+      )
+    case 'choice':
+      return (
+        <SelectField
+          {...given}
+          choices={[
+            ...(schema.default === undefined ? [['', 'As it comes'] as const] : []),
+            ...schema.anyOf!.map(one => [String(one.const), String(one.const)] as const),
+          ]}
+        />
+      )
+    case 'lines':
+      return <AreaField {...given} rows={3} mono hint={`${hint} One a line.`} />
+    case 'pairs':
+      return <AreaField {...given} rows={3} mono hint={`${hint} One a line, as «Name: value».`} />
+    case 'area':
+    case 'json':
+      return <AreaField {...given} rows={4} mono />
+    case 'parts':
+      return (
+        <fieldset className="flex flex-col gap-3 border-l-2 border-line pl-3">
+          <legend className="mb-1 font-medium">{label}</legend>
+          {schema.description && <p className="text-[13px] text-muted">{schema.description}</p>}
+          {Object.entries(schema.properties!).map(([member, inner]) => (
+            <OptionField key={member} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+          ))}
+        </fieldset>
+      )
+    case 'variants':
+      return <Variants path={path} schema={schema} secrets={secrets} />
+    case 'text':
+      return isSecret ? <SecretField {...given} autoComplete="off" /> : <TextField {...given} mono />
+  }
+}
+
+function Variants({ path, schema, secrets }: OptionFieldProps) {
+  const { values } = useForm()
+  const name = `options.${path}.${schema['x-discriminator']}`
+  const variant = variantOf(schema, String(values[name] ?? ''))
+  return (
+    <>
+      <SelectField name={name} label={labelOf(path)} hint={schema.description} choices={[['', 'None'], ...variantsOf(schema)]} />
+      {variant && (
+        <div className="flex flex-col gap-3 border-l-2 border-line pl-3">
+          {membersOfVariant(schema, variant).map(([member, inner]) => (
+            <OptionField key={member} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+          ))}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The last member of a path as a label: `auth.client_id` is «Client id». */
+function labelOf(path: string): string {
+  const words = wordsOf(path.slice(path.lastIndexOf('.') + 1))
+  return words[0]!.toUpperCase() + words.slice(1)
+}
+
+const lastOf = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
+
+function hintOf({ description = '', examples }: OptionSchema): string {
+  const [example] = examples ?? []
+  return example !== undefined && typeof example !== 'object' ? `${description} Such as ${String(example)}.` : description
+}

@@ -1,0 +1,88 @@
+import { useMemo } from 'react'
+import type { UptimeView } from '../../../features/monitors/series/shapes'
+import { Bars, type Bar } from '../../parts/bars'
+import { Card } from '../../parts/page'
+import type { Mood } from '../../parts/status'
+import { dayOf, latency, span } from '../../parts/time'
+import { useOne } from '../../queries'
+import { percent } from './percent'
+
+type Day = UptimeView['days'][number]
+
+const shownDays = 90
+const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** How much of the time it was up: the last day, month, quarter and year, and each of the last 90 days. */
+export function Uptime({ id }: { id: string }) {
+  const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
+  const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
+  const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
+  const bars = useMemo(() => days.map(barOf), [days])
+  const figures: [string, number | null | undefined][] = [
+    ['24 hours', day.data?.uptime_percent],
+    ['30 days', year.data && uptimeOf(year.data.days.slice(-30))],
+    ['90 days', year.data && uptimeOf(days)],
+    ['365 days', year.data?.uptime_percent],
+  ]
+  const seen = days.filter(one => one.uptime_percent !== null)
+  return (
+    <Card title="Uptime">
+      <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
+        {figures.map(([label, value]) => (
+          <div key={label}>
+            <dt className="text-[13px] text-muted">{label}</dt>
+            <dd className="text-xl font-semibold">{percent(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      <Bars
+        bars={bars}
+        slots={shownDays}
+        height={36}
+        label={`Each of the last ${shownDays} days: ${seen.filter(one => one.uptime_percent === 100).length} of ${seen.length} without down time`}
+      />
+      <div className="mt-1 flex justify-between text-[13px] text-muted">
+        <span>{shownDays} days ago</span>
+        <span>
+          {year.data && year.data.outages > 0
+            ? `${year.data.outages} ${year.data.outages === 1 ? 'outage' : 'outages'} in a year, back after ${span((year.data.mttr_seconds ?? 0) * 1000)} on average`
+            : ''}
+        </span>
+        <span>today</span>
+      </div>
+      {day.data && day.data.latency.n > 0 && (
+        <p className="mt-2 text-[13px] text-muted">
+          In 24 hours: mean {latency(day.data.latency.avg)}, half within {latency(day.data.latency.p50)}, 95 of 100 within{' '}
+          {latency(day.data.latency.p95)}, 99 within {latency(day.data.latency.p99)}.
+        </p>
+      )}
+    </Card>
+  )
+}
+
+/** Uptime of several days, weighted by time. */
+function uptimeOf(days: readonly Day[]): number | null {
+  let [up, down] = [0, 0]
+  for (const { seconds } of days) {
+    up += seconds.up + seconds.degraded
+    down += seconds.down
+  }
+  return up + down === 0 ? null : (100 * up) / (up + down)
+}
+
+function barOf({ date, seconds, uptime_percent }: Day): Bar {
+  const times = [
+    seconds.down > 0 && `${span(seconds.down * 1000)} down`,
+    seconds.degraded > 0 && `${span(seconds.degraded * 1000)} degraded`,
+    seconds.maintenance > 0 && `${span(seconds.maintenance * 1000)} maintenance`,
+  ].filter(Boolean)
+  // The day is one of the calendar, whatever the zone is that its name is read in.
+  const name = dayOf(`${date}T12:00:00`)
+  return { mood: moodOfDay(uptime_percent, seconds), title: [name, percent(uptime_percent), ...times].join(' · ') }
+}
+
+function moodOfDay(uptimePercent: number | null, { down, degraded }: Day['seconds']): Mood {
+  if (uptimePercent === null) return 'idle'
+  if (down === 0) return degraded > 0 ? 'warn' : 'ok'
+  return uptimePercent >= 99 ? 'warn' : 'bad'
+}

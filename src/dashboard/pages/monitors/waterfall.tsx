@@ -1,0 +1,68 @@
+import type { ResultView } from '../../../features/monitors/series/shapes'
+import { latency } from '../../parts/time'
+
+interface WaterfallProps {
+  phases: ResultView['phases']
+  latencyMs: number | null
+}
+
+const colours = { DNS: 'bg-idle-mark', Connect: 'bg-warn-mark', TLS: 'bg-ok-mark', Wait: 'bg-accent', Rest: 'bg-strong-line' }
+
+/** The parts of a check one after the other, each where it began. */
+export function Waterfall({ phases, latencyMs }: WaterfallProps) {
+  const parts = partsOf(phases, latencyMs)
+  if (parts.length === 0)
+    return <p className="text-muted">How long its parts took is not known: it is kept for today and yesterday.</p>
+  const whole = Math.max(...parts.map(one => one.from + one.ms), 0.1)
+  return (
+    <table className="w-full text-[13px]" aria-label="Parts of the check">
+      <tbody>
+        {parts.map(one => (
+          <tr key={one.label}>
+            <th scope="row" className="w-20 py-1 text-left font-normal text-muted">
+              {one.label}
+            </th>
+            <td className="py-1">
+              <div
+                className={`h-3 min-w-0.5 rounded-sm ${colours[one.label]}`}
+                style={{ marginLeft: `${(100 * one.from) / whole}%`, width: `${(100 * one.ms) / whole}%` }}
+              />
+            </td>
+            <td className="w-20 py-1 text-right">{latency(one.ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr className="border-t border-line">
+          <th scope="row" className="py-1 text-left font-medium">
+            Whole
+          </th>
+          <td />
+          <td className="py-1 text-right font-medium">{latency(latencyMs)}</td>
+        </tr>
+      </tfoot>
+    </table>
+  )
+}
+
+interface Part {
+  label: keyof typeof colours
+  from: number
+  ms: number
+}
+
+function partsOf({ dns_ms, connect_ms, tls_ms, first_byte_ms }: ResultView['phases'], latencyMs: number | null): Part[] {
+  const parts: Part[] = []
+  let from = 0
+  const add = (label: Part['label'], ms: number | null) => {
+    if (ms === null) return
+    parts.push({ label, from, ms })
+    from += ms
+  }
+  add('DNS', dns_ms)
+  add('Connect', connect_ms)
+  add('TLS', tls_ms)
+  add('Wait', first_byte_ms)
+  if (parts.length > 0 && latencyMs !== null && latencyMs - from > 0.1) add('Rest', latencyMs - from)
+  return parts
+}
