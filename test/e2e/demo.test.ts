@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Resolver } from 'node:dns/promises'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,6 +130,25 @@ describe('a demo', () => {
     expect(router.monitors.map((one: any) => one.role).sort()).toEqual(['affected', 'affected', 'cause'])
     const windows = (await get('/v1/maintenance-windows')).data
     expect(windows.map((one: any) => one.status).sort()).toEqual(['in_progress', 'scheduled', 'scheduled'])
+  })
+
+  test('has zones: one that drifted, with a record that is refused, and one that many people changed', async () => {
+    const zone = async (name: string) => (await get(`/v1/dns/zones?name=${name}`)).data[0]
+    const shared = await zone('kestrel-cdn.example')
+    expect(shared.synced).toBe(false)
+    const { rrsets } = await get(`/v1/dns/zones/${shared.id}/drift`)
+    expect(rrsets.map((one: any) => one.state)).toEqual(expect.arrayContaining(['drifted', 'error', 'unmanaged']))
+    expect(rrsets.find((one: any) => one.state === 'error').detail).toContain('blocked by the policy')
+    const own = await zone('kestrel.example')
+    const history = (await get(`/v1/dns/zones/${own.id}/history?limit=100`)).data
+    expect(history.length).toBeGreaterThan(12)
+    expect(new Set(history.map((one: any) => one.actor.name)).size).toBe(4)
+    const bindings = (await get('/v1/dns/template-bindings')).data
+    expect(new Set(bindings.map((one: any) => one.state))).toContain('outdated')
+    const dnsPort = /^Answers DNS at \S+:(\d+)$/m.exec(demo.said.out)![1]!
+    const asked = new Resolver()
+    asked.setServers([`127.0.0.1:${dnsPort}`])
+    expect(await asked.resolve4('shop.kestrel.example')).toEqual(['192.0.2.10'])
   })
 
   test('goes on: its servers are checked', async () => {

@@ -1,5 +1,5 @@
 import { prepareInstance } from '../../access/workspaces'
-import { and, eq, gt, min } from 'drizzle-orm'
+import { and, eq, gt, inArray, min } from 'drizzle-orm'
 import type { Config } from '../../core/config'
 import { jobs } from '../../core/db/tables'
 import type { Hub } from '../../core/hub'
@@ -35,9 +35,8 @@ export interface Credential {
 export class Past {
   private readonly agenda: Happening[] = []
   private readonly watched: string[] = []
-  /** When the next job is due of those that wait (ms UTC); null when others may have been committed since that was looked at. */
-  private settledUntil: number | null = null
-  private watchedAt = Infinity
+  /** When the next job is due of those that are watched (ms UTC); null when others may have been committed since that was looked at. */
+  private next: number | null = null
 
   private constructor(
     readonly hub: Hub,
@@ -45,7 +44,7 @@ export class Past {
     private readonly worker: Worker,
     private readonly app: ReturnType<typeof makeApp>,
   ) {
-    hub.jobSignal.on(() => (this.settledUntil = null))
+    hub.jobSignal.on(() => (this.next = null))
   }
 
   /** Opens a hub that is made at `begins` (ms UTC). @param resolve looks names up for what it calls */
@@ -65,7 +64,7 @@ export class Past {
     this.agenda.push({ at, run })
   }
 
-  /** From now on jobs of this kind run at the times when they are due, and not with the next happening. */
+  /** From now on jobs of this kind run at the times when they are due; others run with the next happening that starts some. */
   watch(kind: string): void {
     this.watched.push(kind)
   }
@@ -97,7 +96,7 @@ export class Past {
         ...(cookie !== undefined && { cookie }),
         // As the pages of the dashboard send it.
         ...(cookie !== undefined && method !== 'GET' && { origin: this.hub.baseUrl, 'bailiwick-csrf': '1' }),
-        ...(body !== undefined && { 'content-type': typeof body === 'string' ? 'text/plain' : 'application/json' }),
+        ...(body !== undefined && { 'content-type': typeof body === 'string' ? textType(path) : 'application/json' }),
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
@@ -116,31 +115,29 @@ export class Past {
     await this.hub.store.close()
   }
 
-  /** Lets time pass, with the jobs that fall due. */
+  /** Lets time pass, with the jobs that are watched. */
   private async pass(to: number): Promise<void> {
     for (;;) {
-      const next = await this.settle()
-      if (next > to) break
-      this.clock.moveTo(next)
-      this.settledUntil = null
+      this.next ??= await this.settle()
+      if (this.next > to) break
+      this.clock.moveTo(this.next)
+      this.next = null
     }
     this.clock.moveTo(to)
-    if (this.settledUntil !== null && this.settledUntil <= to) this.settledUntil = null
   }
 
   /** Lets the jobs run that are due. @returns when the next of those is due that are watched (ms UTC), Infinity for never */
   private async settle(): Promise<number> {
-    if (this.settledUntil !== null) return this.watchedAt
     await this.worker.idle()
-    const ahead = await this.hub.read
-      .select({ kind: jobs.kind, at: min(jobs.runAt) })
+    const [ahead] = await this.hub.read
+      .select({ at: min(jobs.runAt) })
       .from(jobs)
-      .where(and(eq(jobs.state, 'ready'), gt(jobs.runAt, this.clock.now())))
-      .groupBy(jobs.kind)
-    const soonest = (of: typeof ahead) => Math.min(...of.map(one => one.at ?? Infinity))
-    this.settledUntil = soonest(ahead)
-    return (this.watchedAt = soonest(ahead.filter(one => this.watched.includes(one.kind))))
+      .where(and(eq(jobs.state, 'ready'), inArray(jobs.kind, this.watched), gt(jobs.runAt, this.clock.now())))
+    return ahead?.at ?? Infinity
   }
 }
+
+/** Zone files are told apart from all other texts. */
+const textType = (path: string): string => (path.startsWith('/v1/dns/') ? 'text/dns' : 'text/plain')
 
 const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'

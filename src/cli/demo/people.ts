@@ -4,12 +4,16 @@ import { encodeBase64url } from '../../core/crypto'
 import type { Past } from './past'
 import { dayMs } from './telling'
 
-/** Somebody who works with the hub. */
-export interface Person {
+/** Somebody, or something, that works with the hub. */
+export interface Caller {
+  /** Calls the API, and gives the body of the answer. @throws Error for one that is a problem */
+  call(method: string, path: string, body?: unknown): Promise<any>
+}
+
+/** Who works with it from the dashboard. */
+export interface Person extends Caller {
   name: string
   email: string
-  /** Calls the API as they would from the dashboard, and gives the body of the answer. @throws Error for one that is a problem */
-  call(method: string, path: string, body?: unknown): Promise<any>
 }
 
 export interface People {

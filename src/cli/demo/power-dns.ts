@@ -29,6 +29,8 @@ export interface PowerDns {
   refuses: (rrset: { name: string; type: string }) => string | null
   /** Changes a zone as somebody else: no rule is asked. Null values remove the rrset. */
   put(zone: string, name: string, type: string, ttl: number, values: string[] | null, more?: Partial<Rrset>): void
+  /** Makes a zone as somebody else. */
+  make(zone: string, nameservers: readonly string[]): void
   /** Answers a request. @param body as it came */
   answer(request: Request, body: string): Response
 }
@@ -49,6 +51,7 @@ export function powerDns(apiKey: string, now: () => number): PowerDns {
       }
       raiseSerial(zone, now())
     },
+    make: (name, nameservers) => void made(here, now(), { name, kind: 'Native', nameservers }),
     answer(request, body) {
       const url = new URL(request.url)
       if (request.headers.get('x-api-key') !== here.apiKey)

@@ -13,11 +13,14 @@ import { planIncidents } from './incidents'
 import { planMaintenance } from './maintenance'
 import { join, type People } from './people'
 import { planWebhooks } from './webhooks'
-import { beginJobs } from './jobs'
+import { beginJobs, type Releases } from './jobs'
+import { meddle, planProviderZones } from './provider-zones'
+import { planTemplates } from './templates'
+import { planZones, type Zone } from './zones'
 import { dayMs, secondMs, type Telling } from './telling'
 import { loopback } from './ports'
 import { mulberry32 } from './random'
-import { resolveHere } from './resolver'
+import { domain, resolveHere } from './resolver'
 import { startServers, type Servers } from './servers'
 import { signInLink } from './sign-in'
 
@@ -49,18 +52,18 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
     }
     const past = await Past.open(config, now - (daysBack + 1) * dayMs, resolveHere)
     clock = past.clock
-    const { people, pings } = await livePast(past, servers, now, random)
+    const { people, pings, releases } = await livePast(past, servers, now, random)
     clock = systemClock
     const link = signInLink(people.ada.email)
     const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveHere })
     servers.begin()
-    const jobs = beginJobs(running.hub.baseUrl, pings)
+    const jobs = [beginJobs(running.hub.baseUrl, pings, releases), meddle(servers)]
     return {
       running,
       owner: people.ada,
       link: running.hub.baseUrl + link.path,
       async stop() {
-        jobs.stop()
+        for (const one of jobs) one.stop()
         await running.stop()
         servers.stop()
       },
@@ -71,13 +74,15 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
   }
 }
 
+/** What goes on after the past. */
+interface Lived {
+  people: People
+  pings: PingPaths
+  releases: Releases
+}
+
 /** All that happened before `now` (ms UTC). */
-async function livePast(
-  past: Past,
-  servers: Servers,
-  now: number,
-  random: () => number,
-): Promise<{ people: People; pings: PingPaths }> {
+async function livePast(past: Past, servers: Servers, now: number, random: () => number): Promise<Lived> {
   const ago = (days: number) => now - days * dayMs
   const people = await join(past)
   const all = samples(servers)
@@ -93,7 +98,11 @@ async function livePast(
   planChannels(told)
   planWebhooks(told)
   planIncidents(told)
-  planAccess(told)
+  const zone: Zone = { name: domain, id: '' }
+  const deploy = planAccess(told, zone)
+  planZones(told, zone, deploy)
+  planProviderZones(told)
+  planTemplates(told)
   past.plan(now - secondMs, () => checks.look())
   await past.live(now)
   await writeResults(past.hub, checks.all(), trouble, now, random)
@@ -102,5 +111,5 @@ async function livePast(
   await checks.look()
   await checks.end()
   await past.close()
-  return { people, pings }
+  return { people, pings, releases: { zoneId: zone.id, token: deploy.token() } }
 }

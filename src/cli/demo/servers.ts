@@ -1,7 +1,7 @@
 import { authority, type Authority } from '../authority'
 import { imap, LineServer, silent, smtp, ssh, type Talk } from './line-servers'
 import { moodOf } from './moods'
-import { loopback, Ports } from './ports'
+import { isTaken, loopback, Ports } from './ports'
 import { powerDns, type PowerDns } from './power-dns'
 import { receiver } from './receiver'
 import { domain, resolver } from './resolver'
@@ -34,6 +34,19 @@ export interface Servers {
  * @param random a share of 1
  */
 export async function startServers(now: () => number, random: () => number): Promise<Servers> {
+  for (let left = mostTries; ; left--) {
+    try {
+      return await open(now, random)
+    } catch (error) {
+      // Another demo may have taken a port a moment before.
+      if (!isTaken(error) || left === 1) throw error
+    }
+  }
+}
+
+const mostTries = 5
+
+async function open(now: () => number, random: () => number): Promise<Servers> {
   const own = authority('Kestrel internal CA', now())
   const given = new Ports()
   const [web, legacy, dns, hooks, dnsApi] = [
