@@ -1,34 +1,60 @@
-import { Siren } from 'lucide-react'
-import type { IncidentView } from '../../../features/incidents/shapes'
-import { Empty } from '../../parts/empty'
-import { Card, Page } from '../../parts/page'
+import { Plus } from 'lucide-react'
+import type { OverviewView } from '../../../features/overview/shapes'
+import { LinkButton } from '../../parts/button'
+import { Loaded, Page } from '../../parts/page'
 import { Status } from '../../parts/status'
-import { Ago } from '../../parts/time'
-import { useList } from '../../queries'
+import { useOne } from '../../queries'
+import { usePerson } from '../../session'
+import { Changes } from './changes'
+import { Counts } from './counts'
+import { Ending } from './ending'
+import { FirstSteps } from './first-steps'
+import { Slowest } from './slowest'
+import { troublesOf, type Trouble } from './troubles'
+import { Windows } from './windows'
+import { WrongNow } from './wrong-now'
 
-/** What is wrong now. */
+// The stream tells of most changes; what it does not tell is found so.
+const everyMs = 30_000
+
+/** How the workspace stands: what is wrong now in front, then what it has, what ends soon and what was changed last. */
 export default function Overview() {
-  const open = useList<IncidentView>('/incidents', { status: 'open,acknowledged', limit: 20 })
+  const found = useOne<OverviewView>('/overview', {}, { everyMs })
+  return <Loaded found={found}>{seen => <Shown seen={seen} />}</Loaded>
+}
+
+function Shown({ seen }: { seen: OverviewView }) {
+  const { mayWrite } = usePerson()
+  const troubles = troublesOf(seen)
+  const newMonitor = mayWrite && seen.monitors && (
+    <LinkButton to={'/monitors/new' as string} kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
+      New monitor
+    </LinkButton>
+  )
   return (
-    <Page title="Overview">
-      <Card title="Open incidents" flush>
-        {open.rows.length === 0 && !open.isLoading && (
-          <Empty icon={Siren} title="Nothing is wrong">
-            Incidents of monitors and heartbeats show here while they last.
-          </Empty>
-        )}
-        <ul className="divide-y divide-line">
-          {open.rows.map(one => (
-            <li key={one.id} className="flex items-center gap-3 px-4 py-2">
-              <Status state={one.status} />
-              <a className="min-w-0 grow truncate hover:underline" href={`/incidents/${one.id}`}>
-                {one.title}
-              </a>
-              <Ago at={one.started_at} />
-            </li>
-          ))}
-        </ul>
-      </Card>
+    <Page title="Overview" aside={<Standing seen={seen} troubles={troubles} />} actions={newMonitor}>
+      <div className="flex flex-col gap-4">
+        <FirstSteps seen={seen} />
+        <WrongNow seen={seen} troubles={troubles} />
+        <Counts seen={seen} />
+        <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)]">
+          {seen.changes && <Changes changes={seen.changes} />}
+          <div className="flex min-w-0 flex-col gap-4">
+            <Ending seen={seen} />
+            {seen.maintenance && <Windows maintenance={seen.maintenance} />}
+            {seen.monitors && seen.monitors.slowest.length > 0 && <Slowest monitors={seen.monitors.slowest} />}
+          </div>
+        </div>
+      </div>
     </Page>
   )
+}
+
+/** The whole in a word, beside the title. */
+function Standing({ seen, troubles }: { seen: OverviewView; troubles: readonly Trouble[] }) {
+  const open = seen.incidents?.total ?? 0
+  if (open > 0) return <Status state="open" label={`${open.toLocaleString()} open ${open === 1 ? 'incident' : 'incidents'}`} />
+  const count = troubles.filter(one => one.mood === 'bad' || one.mood === 'warn').length
+  if (count > 0) return <Status state="warning" label="Something needs a look" />
+  return <Status state="ok" label="All is well" />
 }

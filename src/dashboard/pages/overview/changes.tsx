@@ -1,0 +1,61 @@
+import { Link } from '@tanstack/react-router'
+import type { AuditActionView, AuditEventView } from '../../../features/audit/shapes'
+import { Card } from '../../parts/page'
+import { ResourceLink } from '../../parts/resource'
+import { Ago } from '../../parts/time'
+import { useOne } from '../../queries'
+
+/** What was done last: what, to what, by whom, when. */
+export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
+  const catalog = useOne<{ data: Pick<AuditActionView, 'action' | 'description'>[] }>('/audit-events/catalog', {
+    fields: 'action,description',
+  })
+  const wordsFor = (action: string) => {
+    const described = catalog.data?.data.find(one => one.action === action)?.description
+    // The first clause says what was done; the rest is for those who look it up.
+    return described ? described.replace(/[,:;.].*$/s, '') : catalog.data ? action : ' '
+  }
+  return (
+    <Card
+      title="What changed"
+      flush
+      actions={
+        <Link to={'/audit' as string} className="text-[13px] text-accent hover:underline">
+          Audit log
+        </Link>
+      }
+    >
+      <ol className="divide-y divide-line">
+        {changes.map(one => (
+          <li key={one.id} className="flex min-h-13 items-start gap-3 px-4 py-2">
+            <div className="min-w-0 grow">
+              <p className="truncate">
+                <Link to={`/audit/${one.id}` as string} className="hover:underline" title={one.action}>
+                  {wordsFor(one.action)}
+                </Link>
+                {one.outcome !== 'success' && (
+                  <span className="text-bad"> · {one.outcome === 'denied' ? 'refused' : 'failed'}</span>
+                )}
+              </p>
+              <p className="flex gap-x-2 truncate text-[13px] text-muted">
+                {one.targets[0] && (
+                  <span className="truncate">
+                    <ResourceLink {...one.targets[0]} />
+                  </span>
+                )}
+                <span className="truncate">by {whoOf(one)}</span>
+              </p>
+            </div>
+            <span className="shrink-0 text-[13px] text-muted">
+              <Ago at={one.occurred_at} />
+            </span>
+          </li>
+        ))}
+        {changes.length === 0 && <li className="px-4 py-3 text-muted">Nothing so far.</li>}
+      </ol>
+    </Card>
+  )
+}
+
+const whoOf = ({ actor }: AuditEventView): string =>
+  actor.type === 'system' ? 'the hub' : (actor.name ?? (actor.type === 'anonymous' ? 'a stranger' : actor.type))
