@@ -9,6 +9,7 @@ import { Problem } from './problem'
 export interface Column<Row> {
   /** Unique in the table. */
   name: string
+  /** Empty over buttons. */
   title: string
   render(row: Row): ReactNode
   /** CSS width, such as `8rem`; what is left is shared by columns without one. */
@@ -39,6 +40,8 @@ interface TableProps<Row> {
   rowHeight?: number
   /** Told the ids of the rows that exist on the screen, a little beyond its edges, when they change. */
   onShown?(ids: readonly string[]): void
+  /** A row that is shown as something else, over the whole width and of any height: where it is edited. */
+  inPlace?: { id: string; content: ReactNode } | undefined
 }
 
 const shown = { sm: 'hidden sm:table-cell', md: 'hidden md:table-cell', lg: 'hidden lg:table-cell' }
@@ -49,7 +52,7 @@ const ahead = 30
  * `j` and `k` move, Enter opens, `x` chooses.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, rowHeight = 44, onShown } = props
+  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, rowHeight = 44, onShown, inPlace } = props
   const { rows } = list
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -58,8 +61,18 @@ export function Table<Row>(props: TableProps<Row>) {
     setTop(body.current ? body.current.getBoundingClientRect().top + scrollY : 0)
   }, [rows.length > 0])
   const [current, setCurrent] = useState(-1)
-  const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => rowHeight, overscan: 12, scrollMargin: top })
+  const [tall, setTall] = useState(rowHeight)
+  const changed = inPlace ? rows.findIndex(row => idOf(row) === inPlace.id) : -1
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: at => (at === changed ? tall : rowHeight),
+    overscan: 12,
+    scrollMargin: top,
+  })
+  useLayoutEffect(() => virtual.measure(), [virtual, changed, tall])
   const items = virtual.getVirtualItems()
+  const above = (items[0]?.start ?? top) - top
+  const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? -1
   useEffect(() => {
@@ -145,13 +158,20 @@ export function Table<Row>(props: TableProps<Row>) {
           )}
           {first > 0 && (
             <tr aria-hidden>
-              <td colSpan={width} style={{ height: first * rowHeight }} />
+              <td colSpan={width} style={{ height: above }} />
             </tr>
           )}
           {items.map(({ index }) => {
             const row = rows[index]!
             const id = idOf(row)
             const isChosen = chosen?.has(id) ?? false
+            if (index === changed) {
+              return (
+                <InPlace key={id} index={index} width={width} onHeight={setTall}>
+                  {inPlace!.content}
+                </InPlace>
+              )
+            }
             return (
               <tr
                 key={id}
@@ -190,13 +210,36 @@ export function Table<Row>(props: TableProps<Row>) {
           })}
           {last < rows.length - 1 && (
             <tr aria-hidden>
-              <td colSpan={width} style={{ height: (rows.length - 1 - last) * rowHeight }} />
+              <td colSpan={width} style={{ height: below }} />
             </tr>
           )}
         </tbody>
       </table>
       <Foot list={list} />
     </div>
+  )
+}
+
+interface InPlaceProps {
+  index: number
+  width: number
+  onHeight(height: number): void
+  children: ReactNode
+}
+
+function InPlace({ index, width, onHeight, children }: InPlaceProps) {
+  const row = useRef<HTMLTableRowElement>(null)
+  useLayoutEffect(() => {
+    const seen = new ResizeObserver(() => onHeight(row.current!.offsetHeight))
+    seen.observe(row.current!)
+    return () => seen.disconnect()
+  }, [onHeight])
+  return (
+    <tr ref={row} aria-rowindex={index + 2}>
+      <td colSpan={width} className="border-b border-line">
+        {children}
+      </td>
+    </tr>
   )
 }
 
@@ -215,6 +258,7 @@ function Head<Row>({
   const { sort: word, title, right, from, width } = column
   const up = word !== undefined && sort === word
   const down = word !== undefined && sort === `-${word}`
+  if (title === '') return <td className={`${head} ${from ? shown[from] : ''}`} style={{ width }} />
   const look = `${head} ${right ? 'text-right' : ''} ${from ? shown[from] : ''}`
   if (word === undefined || !onSort) {
     return (

@@ -36,7 +36,7 @@ export function useKeys(places: readonly Place[], acts: Acts): void {
       }
       const target = event.target as HTMLElement
       if (event.ctrlKey || event.metaKey || event.altKey || target.matches('input, textarea, select, [contenteditable]')) return
-      if (document.querySelector('[role=dialog], [role=menu]')) return
+      if (document.querySelector('[role=dialog]:not([aria-modal=false]), [role=menu]')) return
       if (event.timeStamp < chordUntil) {
         chordUntil = 0
         const place = latest.current.places.find(one => one.letter === event.key)

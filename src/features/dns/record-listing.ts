@@ -108,6 +108,7 @@ export const recordListing: Listing<RecordRow> = {
   filters,
   sorts: {
     name: { column: dnsRecords.name, read: row => row.name },
+    type: { column: dnsRecords.type, read: row => row.type },
     name_reversed: { column: dnsRecords.nameReversed, read: row => row.nameReversed },
     content: { column: dnsRecords.contentKey, read: row => row.contentKey },
     updated_at: { column: dnsRecords.updatedAt, read: row => row.updatedAt },
@@ -126,7 +127,7 @@ const zoneRecordListing: Listing<RecordRow> = {
 const offered = {
   ...recordListing,
   filters: { ...filters, ...markFilters({}), q: searchOf(dnsRecords.workspaceId, '') },
-  sorts: { name: recordListing.sorts.name!, updated_at: recordListing.sorts.updated_at! },
+  sorts: { name: recordListing.sorts.name!, type: recordListing.sorts.type!, updated_at: recordListing.sorts.updated_at! },
 }
 
 /** Parameters of the list of a zone. */

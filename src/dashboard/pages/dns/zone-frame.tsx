@@ -3,6 +3,7 @@ import type { ZoneView } from '../../../features/dns/zone-shapes'
 import { Page } from '../../parts/page'
 import { Status, Tag } from '../../parts/status'
 import { Tabs } from '../../parts/tabs'
+import { ZoneStanding } from './zone-standing'
 import { zoneTabs } from './zone-tabs'
 
 interface ZoneFrameProps {
@@ -30,6 +31,7 @@ export function ZoneFrame({ zone, actions, children }: ZoneFrameProps) {
       }
       actions={actions}
     >
+      <ZoneStanding zone={zone} />
       <Tabs
         label="Zone"
         tabs={zoneTabs

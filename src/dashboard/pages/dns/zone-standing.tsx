@@ -1,0 +1,45 @@
+import { Link } from '@tanstack/react-router'
+import type { ZoneView } from '../../../features/dns/zone-shapes'
+import { Status } from '../../parts/status'
+import { Ago } from '../../parts/time'
+import { useProviderNames } from './provider-names'
+
+/** Where a zone is kept, how it stands at each provider, and why nothing is brought there. */
+export function ZoneStanding({ zone }: { zone: ZoneView }) {
+  const nameOf = useProviderNames()
+  const { targets } = zone.sync
+  return (
+    <>
+      {targets.length > 0 && (
+        <ul className="mb-4 flex flex-col gap-1 text-[13px]" aria-label="Providers">
+          {targets.map(one => (
+            <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1">
+              <Link to={`/dns/providers/${one.provider_id}` as string} className="font-medium hover:underline">
+                {nameOf(one.provider_id)}
+              </Link>
+              <Status state={one.state} />
+              {one.stale && <Status state="late" label="not read for long" />}
+              <span className="text-muted">
+                read <Ago at={one.checked_at} />, brought there <Ago at={one.last_sync_at} />
+              </span>
+              {one.error && <span className="text-bad wrap-anywhere">{one.error.detail}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {zone.blocked && (
+        <div role="alert" className="mb-4 rounded-lg border border-line bg-warn-soft p-3 text-warn">
+          <p className="font-medium">Changes are held back from the providers:</p>
+          <ul className="list-disc pl-5">
+            {zone.blocked.reasons.map(one => (
+              <li key={one.code}>{one.detail}</li>
+            ))}
+          </ul>
+          <Link to={`/dns/zones/${zone.id}/plans` as string} className="underline">
+            To the plan
+          </Link>
+        </div>
+      )}
+    </>
+  )
+}
