@@ -16,3 +16,8 @@ declare module '*.css' {
   const text: string
   export default text
 }
+// A page of the handbook, taken along as text by Vite.
+declare module '*.md?raw' {
+  const text: string
+  export default text
+}

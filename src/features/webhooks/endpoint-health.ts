@@ -53,11 +53,13 @@ export const WebhookEndpointHealth = Shape(
   },
 )
 
+export type WebhookEndpointHealthView = Static<typeof WebhookEndpointHealth>
+
 /**
  * How an endpoint does: why nothing arrives, if nothing does.
  * @throws Problem 404
  */
-export async function endpointHealth(ctx: Ctx, id: string): Promise<Static<typeof WebhookEndpointHealth>> {
+export async function endpointHealth(ctx: Ctx, id: string): Promise<WebhookEndpointHealthView> {
   const { read, clock } = ctx.hub
   const endpoint = await endpointOf(read, ctx, id)
   const rows = await read

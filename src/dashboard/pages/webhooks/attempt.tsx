@@ -1,0 +1,63 @@
+import type { WebhookAttemptView } from '../../../features/webhooks/delivery-shapes'
+import { Code } from '../../parts/code'
+import { Facts } from '../../parts/page'
+import { StatusIcon } from '../../parts/status'
+import { Ago, latency } from '../../parts/time'
+
+/** One try: what was sent, what came back, and how long each phase took. */
+export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOpen: boolean }) {
+  const { request, response, timings } = attempt
+  const isTaken = attempt.error_class === null
+  return (
+    <details open={isOpen} className="rounded-lg border border-line bg-surface">
+      <summary className="flex flex-wrap items-center gap-2 px-4 py-3">
+        <StatusIcon state={isTaken ? 'delivered' : 'failed'} mood={isTaken ? 'ok' : 'bad'} className="size-4" />
+        <h2 className="font-semibold">Try {attempt.number}</h2>
+        <span>{attempt.status_code ?? attempt.error_class}</span>
+        <span className="text-muted">
+          {latency(attempt.duration_ms)} · {attempt.trigger} · <Ago at={attempt.started_at} />
+        </span>
+      </summary>
+      <div className="flex flex-col gap-4 border-t border-line p-4">
+        {attempt.error_message && <p className="rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">{attempt.error_message}</p>}
+        {timings && (
+          <Facts
+            rows={[
+              ['DNS', latency(timings.dns_ms)],
+              ['Connect', latency(timings.connect_ms)],
+              ['TLS', latency(timings.tls_ms)],
+              ['First byte', latency(timings.first_byte_ms)],
+              ['Total', latency(timings.total_ms)],
+            ]}
+          />
+        )}
+        <Code label="request headers" text={`POST ${request.url}\n${headerLines(request.headers)}`} wrap />
+        {request.body !== null && <Code label="request body" text={pretty(request.body)} wrap />}
+        {response && (
+          <>
+            <Code label="response headers" text={headerLines(response.headers)} wrap />
+            <Code
+              label={response.body_truncated ? 'response body, its first 16 KiB' : 'response body'}
+              text={response.body || '(empty)'}
+              wrap
+            />
+          </>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const headerLines = (headers: Record<string, string>) =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+
+/** JSON with its members one a line; any other text as it is. */
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}
