@@ -12,7 +12,7 @@ import { loginOf } from './logins'
 import { refuseLoginAsPassword } from './passwords'
 import { provePassword } from './proofs'
 import { signedInUser, userView } from './sessions'
-import { users, type Preferences } from './tables'
+import { passwordResets, users, type Preferences } from './tables'
 import type { UserPatch, UserView } from './user-shapes'
 import { auditOfUser } from './users'
 
@@ -43,6 +43,8 @@ export async function updateOwnUser(ctx: Ctx, patch: UserPatch): Promise<UserVie
         .set({ ...columns, version: row!.version + 1, updatedAt: ctx.hub.clock.now() })
         .where(eq(users.id, ctx.actor.id))
         .returning()
+      // A link in the mailbox that is left must not open the login.
+      if (updated!.email !== row!.email) await tx.delete(passwordResets).where(eq(passwordResets.userId, row!.id))
       const after = await userView(ctx.hub, updated!, tx)
       // How somebody likes the dashboard concerns nobody elsewhere; by which name they go does.
       const isKnownElsewhere = after.name !== before.name || after.email !== before.email

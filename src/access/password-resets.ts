@@ -65,7 +65,6 @@ export async function redeemPasswordReset(ctx: Ctx, { code, password }: Redempti
         // Of two that come together one alone finds it open.
         const [used] = await tx.delete(passwordResets).where(isOpen(hub, code)).returning({ userId: passwordResets.userId })
         if (!used) throw notOpen()
-        await tx.delete(passwordResets).where(eq(passwordResets.userId, user.id))
       },
     },
   )

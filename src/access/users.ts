@@ -16,7 +16,7 @@ import { unlessGuessing } from './limiter'
 import { loginOf } from './logins'
 import { hashPassword, refuseLoginAsPassword } from './passwords'
 import { failedCredentials } from './rate-limits'
-import { memberships, sessions, users, workspaces, type Role } from './tables'
+import { memberships, passwordResets, sessions, users, workspaces, type Role } from './tables'
 import { operatorWorkspace } from './workspaces'
 
 export type User = typeof users.$inferSelect
@@ -148,7 +148,7 @@ export const membershipOf = (workspaceId: string, userId: string, role: Role, no
 })
 
 /**
- * Sets a new password and ends every session of the user.
+ * Sets a new password, ends every session of the user, and withdraws every link to another one.
  * @param with the id of the one session that goes on; what is done first in the same transaction; what the audit log is told beside
  */
 export async function setPassword(
@@ -166,6 +166,7 @@ export async function setPassword(
       .update(users)
       .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
       .where(eq(users.id, user.id))
+    await tx.delete(passwordResets).where(eq(passwordResets.userId, user.id))
     await tx.delete(sessions).where(and(eq(sessions.userId, user.id), kept === undefined ? undefined : ne(sessions.id, kept)))
     const audits = await auditOfUser(tx, user, 'account.user.set_password', by)
     return { result: undefined, audits: audits.map(one => ({ ...one, reason })) }

@@ -110,6 +110,20 @@ test('two who redeem one link at once set one password', async () => {
   expect(answers.map(one => one.status).sort()).toEqual([200, 404])
 })
 
+test('another password or e-mail withdraws the links before', async () => {
+  using it = await withMail()
+  const { w, user, call } = it
+  const link = async () => codeIn(await makeResetLink(w.hub, user, by))
+  const first = await link()
+  expect((await call('PATCH', '/v1/users/me', { name: 'Ada' })).status).toBe(200)
+  expect(await w.hub.read.$count(passwordResets)).toBe(1)
+  expect((await call('PATCH', '/v1/users/me', { email: 'new@example.com', password })).status).toBe(200)
+  expect((await redeem(w, first)).status).toBe(404)
+  const second = await link()
+  expect((await call('POST', '/v1/users/me/password', { current: password, new: fresh })).status).toBe(204)
+  expect((await redeem(w, second)).status).toBe(404)
+})
+
 test('a disabled user sets none', async () => {
   using it = await withMail()
   const { w, user } = it

@@ -323,6 +323,7 @@ describe('users from the command line', () => {
     expect(audit.body.data.map((one: any) => one.action)).toEqual([
       'account.user.enable',
       'account.user.disable',
+      'account.user.reset_second_factor',
       'account.user.set_password',
       'account.user.create',
     ])

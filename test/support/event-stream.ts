@@ -63,8 +63,8 @@ export class EventReader {
 
 /** The text of an answer: of a stream what comes first, and then it is closed, since it would not end. */
 export async function textOf(answer: Response): Promise<string> {
-  if (answer.headers.get('content-type') !== 'text/event-stream') return await answer.text()
-  const reader = answer.body!.getReader()
+  if (answer.headers.get('content-type') !== 'text/event-stream' || answer.body === null) return await answer.text()
+  const reader = answer.body.getReader()
   const { value } = await reader.read()
   await reader.cancel()
   return new TextDecoder().decode(value)
