@@ -31,6 +31,8 @@ interface ChartProps {
   /** Each series is drawn on top of those before. */
   stacked?: boolean
   bands?: readonly Band[]
+  /** What the axis of time spans, in milliseconds since the epoch, whatever figures there are; those alone when absent. */
+  span?: readonly [from: number, to: number]
   format(value: number): string
   /** The span that was drawn over with the pointer, in milliseconds since the epoch. */
   onZoom?(from: number, to: number): void
@@ -43,7 +45,7 @@ interface ChartProps {
 const shared = uPlot.sync('bailiwick')
 
 /** Figures over time. Import it by `lazy`, since most pages have none. */
-export default function Chart({ label, times, series, stacked, bands, format, onZoom, onPick, height = 220 }: ChartProps) {
+export default function Chart({ label, times, series, stacked, bands, span, format, onZoom, onPick, height = 220 }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const acts = useRef({ onZoom, onPick })
   acts.current = { onZoom, onPick }
@@ -65,7 +67,10 @@ export default function Chart({ label, times, series, stacked, bands, format, on
         },
         legend: { live: true },
         axes: [axis, { ...axis, size: 64, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) }],
-        scales: { y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.1 || 1] } },
+        scales: {
+          ...(span && { x: { range: (): [number, number] => [span[0] / 1000, span[1] / 1000] } }),
+          y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.1 || 1] },
+        },
         series: [
           { label: 'Time' },
           ...series.map((one, at) => ({
@@ -115,7 +120,7 @@ export default function Chart({ label, times, series, stacked, bands, format, on
       watch.disconnect()
       plot.destroy()
     }
-  }, [times, series, stacked, bands, height, format, onZoom === undefined])
+  }, [times, series, stacked, bands, span?.[0], span?.[1], height, format, onZoom === undefined])
   return <div ref={place} role="img" aria-label={label} className="chart w-full" style={{ minHeight: height + 30 }} />
 }
 

@@ -46,7 +46,7 @@ export function SearchField({ value, onChange, label }: SearchFieldProps) {
           type="button"
           aria-label="Clear the search"
           onClick={() => setText('')}
-          className="absolute top-1.5 right-1.5 rounded p-1 text-muted hover:bg-hover"
+          className="absolute top-1 right-1 inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover"
         >
           <X className="size-4" aria-hidden />
         </button>

@@ -2,6 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
 import { Form, TextField } from '../../parts/form'
+import { Marked } from '../../parts/marked'
 import { Card, Loaded, Page } from '../../parts/page'
 import { Tag } from '../../parts/status'
 import { useOne, useSend } from '../../queries'
@@ -46,7 +47,7 @@ function Edited({ monitor, type }: { monitor: MonitorView; type: MonitorTypeView
           onCancel={() => void navigate({ to })}
           action="Save"
         >
-          {type.type !== 'group' && <TextField name="target" label="Target" hint={type.target} mono />}
+          {type.type !== 'group' && <TextField name="target" label="Target" hint={<Marked text={type.target ?? ''} />} mono />}
           <div className="grid gap-4 sm:grid-cols-2">
             <TextField name="name" label="Name" />
             <TagsField />

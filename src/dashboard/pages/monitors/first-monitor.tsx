@@ -15,7 +15,7 @@ export function FirstMonitor() {
       }}
     >
       <input
-        aria-label="What to watch"
+        aria-label="What to watch first"
         placeholder="https://www.example.com/"
         value={text}
         onChange={event => setText(event.target.value)}

@@ -43,7 +43,7 @@ function Group({ group, query, depth }: { group: MonitorView; query: Record<stri
           aria-expanded={isOpen}
           aria-label={`${isOpen ? 'Close' : 'Open'} ${group.name}`}
           onClick={() => setOpen(!isOpen)}
-          className="rounded p-1 hover:bg-hover"
+          className="inline-flex size-7 items-center justify-center rounded hover:bg-hover"
         >
           <Icon className="size-4" aria-hidden />
         </button>

@@ -73,6 +73,7 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
               series={series}
               stacked
               bands={bands}
+              span={[begin, end]}
               format={latency}
               height={height}
               onZoom={(a, b) => set({ from: String(Math.round(a)), to: String(Math.round(b)) })}

@@ -23,7 +23,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
             monitor.next_check_at === null ? null : ['Next check', <Ago at={monitor.next_check_at} />],
             ['Interval', seconds(monitor.interval_seconds)],
             isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
-            isGroup ? null : ['Down after', `${monitor.confirm} failures, ${seconds(monitor.retry_interval_seconds)} apart`],
+            isGroup ? null : ['Down after', failuresOf(monitor)],
             isGroup ? null : ['From', <Words words={monitor.locations} />],
             isGroup ? null : ['Answered by', last.data?.result?.address],
             ['Severity', monitor.severity],
@@ -37,6 +37,9 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
     </>
   )
 }
+
+const failuresOf = ({ confirm, retry_interval_seconds }: MonitorView): string =>
+  confirm === 1 ? 'one failure' : `${confirm} failures, ${span(retry_interval_seconds * 1000)} apart`
 
 /** A target that is a URL leads there. */
 const Target = ({ text }: { text: string }) =>

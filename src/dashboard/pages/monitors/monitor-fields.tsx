@@ -2,6 +2,7 @@ import type { MonitorTypeView } from '../../../features/monitors/shapes'
 import type { NotificationChannelView } from '../../../features/notifications/shapes'
 import type { Page } from '../../client'
 import { AreaField, Columns, FieldFrame, More, NumberField, SelectField, TextField, useForm, WordsField } from '../../parts/form'
+import { Marked } from '../../parts/marked'
 import { useOne } from '../../queries'
 import { ConditionsField } from './conditions-field'
 import { OptionFields, schemasOf } from './option-fields'
@@ -30,7 +31,9 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
       ) : (
         <>
           <More label={`${type.title}: what is asked and expected`} names={set}>
-            <p className="text-[13px] text-muted">{type.description}</p>
+            <p className="text-[13px] text-muted">
+              <Marked text={type.description} />
+            </p>
             <OptionFields type={type} {...(secretsSet && { secretsSet })} />
           </More>
           <More label="Conditions" names={['down_if', 'degraded_if', 'degraded_ms']}>
@@ -108,7 +111,7 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
       <SelectField
         name="options.rule"
         label="Down when"
-        hint={schemasOf(type).rule?.description}
+        hint={<Marked text={schemasOf(type).rule?.description ?? ''} />}
         choices={[
           ['any', 'any member is down'],
           ['all', 'all members are down'],

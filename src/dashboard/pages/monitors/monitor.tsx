@@ -50,13 +50,12 @@ function Shown({ monitor }: { monitor: MonitorView }) {
       lead={<Sentence monitor={monitor} />}
       actions={<MonitorActions monitor={monitor} onCheck={() => setChecking(true)} />}
     >
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
           <Uptime id={monitor.id} />
           {!isGroup && <Latency monitor={monitor} />}
-          {!isGroup && <Runs id={monitor.id} />}
         </div>
-        <div className="flex min-w-0 flex-col gap-4">
+        <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
           <MonitorFacts monitor={monitor} />
           <Relations monitor={monitor} />
           <MonitorIncidents id={monitor.id} />
@@ -67,6 +66,8 @@ function Shown({ monitor }: { monitor: MonitorView }) {
             </Card>
           )}
         </div>
+        {/* Last, since it goes on for as long as one reads. */}
+        {!isGroup && <Runs id={monitor.id} />}
       </div>
       {isChecking && <CheckNow monitor={monitor} onClose={() => setChecking(false)} />}
     </Page>

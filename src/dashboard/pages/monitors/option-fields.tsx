@@ -1,5 +1,6 @@
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
 import { AreaField, CheckField, NumberField, SecretField, SelectField, TextField, useForm } from '../../parts/form'
+import { Marked } from '../../parts/marked'
 import { wordsOf } from '../../parts/status'
 import { kindOf, membersOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
 
@@ -43,7 +44,7 @@ function OptionField({ path, schema, secrets }: OptionFieldProps) {
   const keeps =
     kept.length === 0 ? '' : kept[0] === pointer ? ' It is set; empty keeps it.' : ` Set: ${kept.map(lastOf).join(', ')}.`
   const hint = hintOf(schema) + (isSecret ? keeps : '')
-  const given = { name, label, hint }
+  const given = { name, label, hint: <Marked text={hint} /> }
   switch (kindOf(schema)) {
     case 'check':
       return <CheckField {...given} />
@@ -66,9 +67,9 @@ function OptionField({ path, schema, secrets }: OptionFieldProps) {
         />
       )
     case 'lines':
-      return <AreaField {...given} rows={3} mono hint={`${hint} One a line.`} />
+      return <AreaField {...given} rows={3} mono hint={<Marked text={`${hint} One a line.`} />} />
     case 'pairs':
-      return <AreaField {...given} rows={3} mono hint={`${hint} One a line, as «Name: value».`} />
+      return <AreaField {...given} rows={3} mono hint={<Marked text={`${hint} One a line, as «Name: value».`} />} />
     case 'area':
     case 'json':
       return <AreaField {...given} rows={4} mono />
@@ -76,7 +77,11 @@ function OptionField({ path, schema, secrets }: OptionFieldProps) {
       return (
         <fieldset className="flex flex-col gap-3 border-l-2 border-line pl-3">
           <legend className="mb-1 font-medium">{label}</legend>
-          {schema.description && <p className="text-[13px] text-muted">{schema.description}</p>}
+          {schema.description && (
+            <p className="text-[13px] text-muted">
+              <Marked text={schema.description} />
+            </p>
+          )}
           {Object.entries(schema.properties!).map(([member, inner]) => (
             <OptionField key={member} path={`${path}.${member}`} schema={inner} secrets={secrets} />
           ))}
@@ -95,7 +100,12 @@ function Variants({ path, schema, secrets }: OptionFieldProps) {
   const variant = variantOf(schema, String(values[name] ?? ''))
   return (
     <>
-      <SelectField name={name} label={labelOf(path)} hint={schema.description} choices={[['', 'None'], ...variantsOf(schema)]} />
+      <SelectField
+        name={name}
+        label={labelOf(path)}
+        hint={<Marked text={schema.description ?? ''} />}
+        choices={[['', 'None'], ...variantsOf(schema)]}
+      />
       {variant && (
         <div className="flex flex-col gap-3 border-l-2 border-line pl-3">
           {membersOfVariant(schema, variant).map(([member, inner]) => (

@@ -41,13 +41,13 @@ export function PickMonitors({ name, label, hint, but }: PickMonitorsProps) {
           {chosen.length > 0 && (
             <ul className="mb-2 flex flex-wrap gap-1.5">
               {chosen.map(id => (
-                <li key={id} className="inline-flex items-center gap-1 rounded bg-idle-soft py-0.5 pr-0.5 pl-2 text-[13px]">
+                <li key={id} className="inline-flex items-center gap-1 rounded bg-idle-soft pl-2 text-[13px]">
                   {byId.get(id)?.name ?? id}
                   <button
                     type="button"
                     aria-label={`Leave out ${byId.get(id)?.name ?? id}`}
                     onClick={() => set({ [name]: chosen.filter(one => one !== id) })}
-                    className="rounded p-0.5 hover:bg-hover"
+                    className="inline-flex size-7 items-center justify-center rounded hover:bg-hover"
                   >
                     <X className="size-3.5" aria-hidden />
                   </button>

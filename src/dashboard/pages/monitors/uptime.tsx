@@ -17,7 +17,10 @@ export function Uptime({ id }: { id: string }) {
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
   const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
   const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
-  const bars = useMemo(() => days.map(barOf), [days])
+  const bars = useMemo(() => {
+    const before = Array.from({ length: shownDays - days.length }, (): Bar => ({ mood: 'idle', title: 'Not watched yet' }))
+    return [...before, ...days.map(barOf)]
+  }, [days])
   const figures: [string, number | null | undefined][] = [
     ['24 hours', day.data?.uptime_percent],
     ['30 days', year.data && uptimeOf(year.data.days.slice(-30))],
@@ -37,7 +40,6 @@ export function Uptime({ id }: { id: string }) {
       </dl>
       <Bars
         bars={bars}
-        slots={shownDays}
         height={36}
         label={`Each of the last ${shownDays} days: ${seen.filter(one => one.uptime_percent === 100).length} of ${seen.length} without down time`}
       />
