@@ -20,6 +20,9 @@ const door = <Path extends string>(path: Path, load: () => Promise<{ default: ()
 const routes = root.addChildren([
   door('/setup', () => import('./pages/door/setup')),
   door('/login', () => import('./pages/door/login')),
+  door('/sign-up', () => import('./pages/door/sign-up')),
+  door('/invite', () => import('./pages/door/invite')),
+  door('/reset', () => import('./pages/door/reset')),
   shell.addChildren([
     page('/', () => import('./pages/overview/overview')),
     page('/notices', () => import('./pages/notices/notices')),
@@ -34,6 +37,7 @@ const routes = root.addChildren([
     page('/dns/zones/$id/$tab', () => import('./pages/dns/zone')),
     page('/members', () => import('./pages/members/members')),
     page('/plan', () => import('./pages/plan/plan')),
+    page('/profile', () => import('./pages/profile/profile')),
     page('/settings', () => import('./pages/settings/settings')),
     page('/operator', () => import('./pages/operator/operator')),
     page('/operator/$tab', () => import('./pages/operator/operator')),

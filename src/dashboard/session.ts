@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import type { SessionView } from '../access/session-shapes'
 import { chooseTabWorkspace, tabWorkspace } from './client'
 import { useOne } from './queries'
 
@@ -8,12 +9,6 @@ interface OwnWorkspace {
   id: string
   name: string
   role: Role
-}
-
-interface SessionView {
-  id: string
-  workspace_id: string
-  user: { id: string; email: string; name: string; operator: boolean; workspaces: OwnWorkspace[] }
 }
 
 /** Who is signed in, and what they may do in the workspace that this tab looks at. */

@@ -281,7 +281,7 @@ function SideFoot({ person, signOut, onApiCalls, onSheet }: SideFootProps) {
           {
             label: 'Your profile',
             icon: <User className="size-4" aria-hidden />,
-            onSelect: () => void navigate({ to: '/profile' as string }),
+            onSelect: () => void navigate({ to: '/profile' }),
           },
           { label: 'Handbook', icon: <BookOpen className="size-4" aria-hidden />, onSelect: () => location.assign('/docs') },
           { label: 'As API calls', icon: <Terminal className="size-4" aria-hidden />, onSelect: onApiCalls },
@@ -330,7 +330,7 @@ function Unread() {
   const count = data?.pagination.total ?? 0
   if (count === 0) return null
   return (
-    <Link to={'/notices' as string} className="rounded-md px-2 py-1 text-[13px] text-accent hover:bg-hover">
+    <Link to="/notices" className="rounded-md px-2 py-1 text-[13px] text-accent hover:bg-hover">
       {count} {count === 1 ? 'notice' : 'notices'}
     </Link>
   )
@@ -373,5 +373,5 @@ function useSignOut(): () => void {
       void navigate({ to: '/login' }).then(() => queries.clear())
     },
   })
-  return () => send.mutate({ method: 'DELETE', path: '/sessions/current' })
+  return () => send.mutate({ method: 'DELETE', path: '/sessions' })
 }

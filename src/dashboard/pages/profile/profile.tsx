@@ -1,0 +1,112 @@
+import type { UserView } from '../../../access/user-shapes'
+import { Form, SecretField, SelectField, TextField } from '../../parts/form'
+import { Card, Loaded, Page } from '../../parts/page'
+import { useOne, useSend } from '../../queries'
+import { chooseTheme, chosenTheme, type Theme } from '../../theme'
+import { OneTimeCodes } from './one-time-codes'
+import { Passkeys } from './passkeys'
+import { Sessions } from './sessions'
+
+/** What a person has of their own here: name and login, what proves them, where they are signed in. */
+export default function Profile() {
+  const found = useOne<UserView>('/users/me')
+  return (
+    <Loaded found={found}>
+      {user => (
+        <Page title="Your profile" lead={user.email}>
+          <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
+            <div className="flex min-w-0 flex-col gap-4">
+              <Card title="You">
+                <Own user={user} />
+              </Card>
+              <Card title="Password">
+                <Password />
+              </Card>
+              <Card title="In this browser">
+                <Appearance />
+              </Card>
+            </div>
+            <div className="flex min-w-0 flex-col gap-4">
+              <OneTimeCodes user={user} />
+              <Passkeys />
+              <Sessions />
+            </div>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const stale = ['/users', '/sessions', '/members']
+
+function Own({ user }: { user: UserView }) {
+  const { name, email } = user
+  const send = useSend({ quiet: true, done: 'Saved', stale })
+  return (
+    <Form
+      key={user.version}
+      initial={{ name, email, password: '' }}
+      call={values => ({
+        method: 'PATCH',
+        path: '/users/me',
+        body: {
+          name: values.name,
+          ...(values.email !== email && { email: values.email, password: values.password }),
+        },
+      })}
+      send={send.mutateAsync}
+      pending={send.isPending}
+      action="Save"
+    >
+      <TextField name="name" label="Name" autoComplete="name" />
+      <TextField name="email" label="E-mail" type="email" autoComplete="email" hint="Your login." />
+      <SecretField name="password" label="Current password" autoComplete="current-password" hint="Only for another e-mail." />
+    </Form>
+  )
+}
+
+function Password() {
+  const send = useSend({ quiet: true, done: 'The password is changed; your other sessions have ended', stale })
+  return (
+    <Form
+      key={send.submittedAt}
+      initial={{ current: '', new: '' }}
+      call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
+      send={send.mutateAsync}
+      pending={send.isPending}
+      action="Change the password"
+    >
+      <SecretField name="current" label="Current password" autoComplete="current-password" />
+      <SecretField
+        name="new"
+        label="New password"
+        autoComplete="new-password"
+        hint="At least 10 characters. Your other sessions end."
+      />
+    </Form>
+  )
+}
+
+function Appearance() {
+  return (
+    <Form
+      initial={{ theme: chosenTheme() }}
+      call={values => ({ method: 'PATCH', path: '/users/me', body: { preferences: { theme: values.theme } } })}
+      send={async call => {
+        chooseTheme((call.body as { preferences: { theme: Theme } }).preferences.theme)
+      }}
+      action="Show it so"
+    >
+      <SelectField
+        name="theme"
+        label="Theme"
+        choices={[
+          ['system', 'As the system'],
+          ['light', 'Light'],
+          ['dark', 'Dark'],
+        ]}
+      />
+    </Form>
+  )
+}
