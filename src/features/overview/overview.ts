@@ -4,7 +4,9 @@ import { endingTokens } from '../../access/outline'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import type { Permission } from '../../core/permissions'
+import type { Page } from '../../core/shapes'
 import { listAuditEvents } from '../audit/list'
+import type { AuditEventView } from '../audit/shapes'
 import { zonesOutline } from '../dns/outline'
 import { listRecords } from '../dns/record-listing'
 import { listZones } from '../dns/zones'
@@ -63,12 +65,27 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
     }),
     notices: within('account.read', async () => listed(await listNotices(ctx, { ...first, read: false }))),
     maintenance: within('monitoring.read', () => maintenanceOutline(ctx, mostWindows)),
-    changes: within('account.read', async () => (await listAuditEvents(ctx, { limit: mostShown })).data),
+    changes: within('account.read', () => lastChanges(ctx)),
   }
   const names = Object.keys(parts) as (keyof typeof parts)[]
   const answers = await Promise.all(names.map(name => parts[name] as Promise<unknown> | null))
   return { at: instant(now), ...Object.fromEntries(names.map((name, place) => [name, answers[place]])) } as OverviewView
 }
+
+/** What people and tokens did last. What the hub does by itself, such as verdicts over monitors, would drown it. */
+async function lastChanges(ctx: Ctx): Promise<AuditEventView[]> {
+  const found: AuditEventView[] = []
+  let cursor: string | null = null
+  for (let pages = 0; pages < mostPages && found.length < mostShown; pages++) {
+    const page: Page<AuditEventView> = await listAuditEvents(ctx, { limit: 100, ...(cursor && { cursor }) })
+    found.push(...page.data.filter(({ actor }) => deliberate.has(actor.type)))
+    cursor = page.pagination.next_cursor
+    if (cursor === null) break
+  }
+  return found.slice(0, mostShown)
+}
+const deliberate: ReadonlySet<string> = new Set(['user', 'token', 'operator'])
+const mostPages = 5
 
 const listed = <T>({ data, pagination }: { data: T[]; pagination: { total?: number } }): { total: number; data: T[] } => ({
   total: pagination.total!,

@@ -128,7 +128,10 @@ export const Overview = Shape(
       }),
       { description: 'Maintenance windows.' },
     ),
-    changes: Nullable(Type.Array(AuditEvent), { description: 'The last twenty entries of the audit log, newest first.' }),
+    changes: Nullable(Type.Array(AuditEvent), {
+      description:
+        'What people and tokens did last, newest first: the newest twenty such entries among the last 500 of the audit log.',
+    }),
   },
   {
     $id: 'Overview',

@@ -29,7 +29,7 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
         {changes.map(one => (
           <li key={one.id} className="flex min-h-13 items-start gap-3 px-4 py-2">
             <div className="min-w-0 grow">
-              <p className="truncate">
+              <p className="line-clamp-2">
                 <Link to={`/audit/${one.id}` as string} className="hover:underline" title={one.action}>
                   {wordsFor(one.action)}
                 </Link>

@@ -6,7 +6,7 @@ import { moodOf, StatusIcon, wordsOf } from '../../parts/status'
 export function Counts({ seen: { monitors, heartbeats, dns, webhooks } }: { seen: OverviewView }) {
   const plain = webhooks && webhooks.endpoints.total - webhooks.endpoints.disabled - webhooks.endpoints.failing
   return (
-    <div className="grid grid-cols-2 gap-4 empty:hidden lg:grid-cols-4">
+    <div className="grid grid-cols-2 gap-4 empty:hidden">
       {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} member="status" />}
       {heartbeats && (
         <Tile title="Heartbeats" to="/heartbeats" total={heartbeats.total} states={heartbeats.by_status} member="status" />

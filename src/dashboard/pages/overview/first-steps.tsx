@@ -5,6 +5,7 @@ import type { OverviewView } from '../../../features/overview/shapes'
 import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
 import { usePerson, type Person } from '../../session'
+import { PastedTarget } from './pasted-target'
 
 const keptFor = (workspaceId: string) => `bailiwick.first-steps.${workspaceId}`
 
@@ -40,6 +41,11 @@ export function FirstSteps({ seen }: { seen: OverviewView }) {
         </>
       }
     >
+      {seen.monitors?.total === 0 && (
+        <div className="mb-4">
+          <PastedTarget />
+        </div>
+      )}
       <ol className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
         {steps.map(one => (
           <li key={one.title} className="flex items-start gap-2.5">

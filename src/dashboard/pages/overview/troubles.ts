@@ -1,12 +1,16 @@
 import type { DnsRecordView } from '../../../features/dns/record-shapes'
 import type { ZoneView } from '../../../features/dns/zone-shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
+import { counted } from '../../parts/counted'
 import { moodOf, wordsOf, type Mood } from '../../parts/status'
+import { reasonAt, reasonOfZone } from '../dns/records/record-reason'
 
 /** Something that is not as it should be, and where to see to it. */
 export interface Trouble {
   id: string
   state: string
+  /** The title says how it is: the word for it is left out. */
+  isSaid?: boolean
   mood: Mood
   title: string
   /** Why, as far as it is known. */
@@ -43,13 +47,13 @@ const order: readonly Mood[] = ['bad', 'warn', 'busy', 'idle', 'ok']
 function dnsTroubles({ unsynced_zones: zones, unsynced_records: records }: NonNullable<OverviewView['dns']>): Trouble[] {
   const inSight = new Set(records.map(one => one.zone_id))
   return [
-    ...records.map(ofRecord),
+    ...records.map(one => ofRecord(one, zones.find(zone => zone.id === one.zone_id) ?? null)),
     // A zone whose records are told is not told again, unless it says more than they do.
     ...zones.filter(one => reasonOfZone(one) !== null || !inSight.has(one.id)).map(ofZone),
   ]
 }
 
-function ofRecord(record: DnsRecordView): Trouble {
+function ofRecord(record: DnsRecordView, zone: ZoneView | null): Trouble {
   const { state, targets } = record.sync
   const at = targets.find(one => one.state === state)
   return {
@@ -57,7 +61,7 @@ function ofRecord(record: DnsRecordView): Trouble {
     state,
     mood: moodOf(state),
     title: `${record.unicode_fqdn} ${record.type}`,
-    reason: at?.detail ?? `It is ${wordsOf(state)}.`,
+    reason: (at && zone ? reasonAt(at, zone, 'The provider') : at?.detail) ?? `It is ${wordsOf(state)}.`,
     to: `/dns/zones/${record.zone_id}`,
     search: { synced: 'false', ...(record.name !== '@' && { q: record.name }) },
     since: null,
@@ -78,13 +82,13 @@ function ofZone(zone: ZoneView): Trouble {
 }
 
 function webhookTroubles({ endpoints, deliveries }: NonNullable<OverviewView['webhooks']>): Trouble[] {
-  const counted = (count: number, one: string, many: string) => (count === 1 ? `1 ${one}` : `${count.toLocaleString()} ${many}`)
   const rows: (Trouble | false)[] = [
     endpoints.disabled > 0 && {
       id: 'endpoints-disabled',
       state: 'disabled',
+      isSaid: true,
       mood: 'bad',
-      title: `${counted(endpoints.disabled, 'webhook endpoint', 'webhook endpoints')} disabled`,
+      title: counted(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled'),
       reason: 'Deliveries failed for too long; nothing is sent until somebody enables them.',
       to: '/webhooks',
       search: { status: 'disabled' },
@@ -93,8 +97,9 @@ function webhookTroubles({ endpoints, deliveries }: NonNullable<OverviewView['we
     endpoints.failing > 0 && {
       id: 'endpoints-failing',
       state: 'failing',
+      isSaid: true,
       mood: 'bad',
-      title: `${counted(endpoints.failing, 'webhook endpoint takes', 'webhook endpoints take')} nothing`,
+      title: counted(endpoints.failing, 'webhook endpoint takes nothing', 'webhook endpoints take nothing'),
       reason: 'None of the last messages was taken.',
       to: '/webhooks',
       since: null,
@@ -102,8 +107,9 @@ function webhookTroubles({ endpoints, deliveries }: NonNullable<OverviewView['we
     deliveries.failed > 0 && {
       id: 'deliveries-failed',
       state: 'exhausted',
+      isSaid: true,
       mood: 'bad',
-      title: `${counted(deliveries.failed, 'delivery', 'deliveries')} given up`,
+      title: counted(deliveries.failed, 'delivery was given up', 'deliveries were given up'),
       reason: 'Within the last 24 hours. They can be sent again.',
       to: '/webhooks/deliveries',
       search: { status: 'exhausted' },
@@ -112,8 +118,9 @@ function webhookTroubles({ endpoints, deliveries }: NonNullable<OverviewView['we
     deliveries.retrying > 0 && {
       id: 'deliveries-retrying',
       state: 'retrying',
+      isSaid: true,
       mood: 'warn',
-      title: `${counted(deliveries.retrying, 'delivery waits', 'deliveries wait')} for another try`,
+      title: counted(deliveries.retrying, 'delivery waits for another try', 'deliveries wait for another try'),
       reason: 'The last try failed.',
       to: '/webhooks/deliveries',
       search: { status: 'retrying' },
@@ -122,8 +129,3 @@ function webhookTroubles({ endpoints, deliveries }: NonNullable<OverviewView['we
   ]
   return rows.filter(one => one !== false)
 }
-
-const reasonOfZone = ({ blocked, sync }: ZoneView): string | null =>
-  blocked
-    ? `Held back: ${blocked.reasons.map(one => one.detail).join(' ')}`
-    : (sync.targets.find(one => one.error !== null)?.error?.detail ?? null)

@@ -4,8 +4,9 @@ import type { ReactNode } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Button } from '../../parts/button'
+import { counted } from '../../parts/counted'
 import { Card } from '../../parts/page'
-import { StatusIcon, wordsOf, type Mood } from '../../parts/status'
+import { StatusIcon, wordsOf } from '../../parts/status'
 import { Since } from '../../parts/time'
 import { useSend } from '../../queries'
 import { usePerson } from '../../session'
@@ -37,12 +38,16 @@ export function WrongNow({ seen, troubles }: WrongNowProps) {
         {incidents.map(one => (
           <Incident key={one.id} incident={one} />
         ))}
-        {hidden > 0 && <More to="/incidents" words={`${hidden.toLocaleString()} more incidents`} />}
+        {hidden > 0 && <More to="/incidents" words={counted(hidden, 'more incident', 'more incidents')} />}
         {troubles.map(one => (
           <Row key={one.id} {...one} />
         ))}
         {unlisted > 0 && (
-          <More to="/dns" search={{ synced: 'false' }} words={`${unlisted.toLocaleString()} more records that are not synced`} />
+          <More
+            to="/dns"
+            search={{ synced: 'false' }}
+            words={counted(unlisted, 'more record that is not synced', 'more records that are not synced')}
+          />
         )}
       </ul>
     </Card>
@@ -83,18 +88,11 @@ function Incident({ incident }: { incident: IncidentView }) {
   )
 }
 
-interface RowProps {
-  state: string
-  mood: Mood
-  title: string
-  reason: string
-  to: string
-  search?: Record<string, string>
-  since: string | null
+type RowProps = Omit<Trouble, 'id'> & {
   children?: ReactNode
 }
 
-const Row = ({ state, mood, title, reason, to, search = {}, since, children }: RowProps) => (
+const Row = ({ state, isSaid, mood, title, reason, to, search = {}, since, children }: RowProps) => (
   <li className="flex items-start gap-3 px-4 py-2.5 hover:bg-hover">
     <StatusIcon state={state} mood={mood} className="mt-0.5 size-4" />
     <div className="min-w-0 grow">
@@ -103,7 +101,7 @@ const Row = ({ state, mood, title, reason, to, search = {}, since, children }: R
           {title}
         </Link>
         <span className="text-[13px] text-muted">
-          {wordsOf(state)}
+          {isSaid ? <span className="sr-only">{wordsOf(state)}</span> : wordsOf(state)}
           {since && (
             <>
               {' for '}
