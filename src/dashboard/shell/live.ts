@@ -15,6 +15,7 @@ const touched: Record<string, readonly string[]> = {
   zone: ['/dns/zones', '/dns/records', '/overview'],
   rec: ['/dns/zones', '/dns/records'],
   rrset: ['/dns/zones', '/dns/records'],
+  plan: ['/dns/plans', '/dns/zones'],
   ztgt: ['/dns/zones', '/overview'],
   tmpl: ['/dns/templates', '/dns/template-bindings'],
   tbnd: ['/dns/templates', '/dns/template-bindings', '/dns/zones'],

@@ -9,4 +9,9 @@ interface ZoneTab {
 }
 
 /** The tabs of a zone, in their order. What each shows stands in zone.tsx. */
-export const zoneTabs: readonly ZoneTab[] = [{ name: 'records', label: 'Records' }]
+export const zoneTabs: readonly ZoneTab[] = [
+  { name: 'records', label: 'Records' },
+  { name: 'drift', label: 'Drift', for: zone => zone.sync.targets.length > 0 },
+  { name: 'plans', label: 'Plans' },
+  { name: 'history', label: 'History' },
+]

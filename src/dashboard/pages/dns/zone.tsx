@@ -7,6 +7,9 @@ import { useOne } from '../../queries'
 // What each tab shows, `ZoneFrame` around it included, since its buttons are up there. Its name stands in zone-tabs.ts too.
 const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
   records: lazy(() => import('./records/records')),
+  drift: lazy(() => import('./sync/drift')),
+  plans: lazy(() => import('./sync/plans')),
+  history: lazy(() => import('./history/history')),
 }
 const up = { to: '/dns', label: 'Zones' }
 

@@ -1,0 +1,63 @@
+import type { ChangesetView, RrsetChangeView } from '../../../../features/dns/history/shapes'
+import { Diff } from '../../../parts/diff'
+import { dayOf } from '../../../parts/time'
+import { actionOf, RrsetDiff, RrsetName, type RrsetForm } from '../rrset-diff'
+
+interface ChangedRrsetsProps {
+  soa: ChangesetView['soa']
+  rrsets: readonly RrsetChangeView[]
+  truncated: boolean
+  beforeLabel: string
+  afterLabel: string
+}
+
+/** What changed in a zone, name by name, the SOA first. */
+export function ChangedRrsets({ soa, rrsets, truncated, beforeLabel, afterLabel }: ChangedRrsetsProps) {
+  if (!soa && rrsets.length === 0) return <p className="text-muted">Nothing differs.</p>
+  return (
+    <ul className="flex flex-col gap-3">
+      {soa && (
+        <li className="min-w-0">
+          <p className="mb-1">
+            <RrsetName name="@" type="SOA" action="update" />
+          </p>
+          <Diff
+            before={linesOfSoa(soa.before)}
+            after={linesOfSoa(soa.after)}
+            beforeLabel={beforeLabel}
+            afterLabel={afterLabel}
+            around={1}
+          />
+        </li>
+      )}
+      {rrsets.map(one => (
+        <li key={`${one.name} ${one.type}`} className="min-w-0 [contain-intrinsic-size:auto_6rem] [content-visibility:auto]">
+          <p className="mb-1">
+            <RrsetName name={one.name} type={one.type} action={actionOf(one.before, one.after)} />
+          </p>
+          <RrsetDiff before={formOf(one.before)} after={formOf(one.after)} beforeLabel={beforeLabel} afterLabel={afterLabel} />
+        </li>
+      ))}
+      {truncated && <li className="text-muted">There is more than these.</li>}
+    </ul>
+  )
+}
+
+const linesOfSoa = (soa: NonNullable<ChangesetView['soa']>['before']) =>
+  Object.entries(soa).map(([name, value]) => `${name} ${value}`)
+
+function formOf(form: RrsetChangeView['before']): RrsetForm | null {
+  if (!form) return null
+  const { ttl, records, options, comment, tags, locked, expires_at: ends } = form
+  return {
+    ttl,
+    options,
+    values: records.map(one => one.content),
+    others: [
+      ...(comment === '' ? [] : [`comment: ${comment}`]),
+      ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+      ...(locked ? ['locked'] : []),
+      ...(ends === null ? [] : [`ends ${dayOf(ends)}`]),
+    ],
+  }
+}

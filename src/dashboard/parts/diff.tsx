@@ -1,0 +1,137 @@
+import { useMemo, useState } from 'react'
+import { changedPart, diffRows, type DiffRow } from './diff-rows'
+
+interface DiffProps {
+  /** Lines of each side. */
+  before: readonly string[]
+  after: readonly string[]
+  /** What the sides are: «Here», «At the provider». */
+  beforeLabel: string
+  afterLabel: string
+  /** Said where a side has nothing at all. */
+  nothing?: string
+  /** Lines that are alike and shown around what differs; the others open when they are asked for. */
+  around?: number
+}
+
+/**
+ * Two sides by lines, with what differs set apart by sign, colour and ground: values of records, versions, files.
+ * On narrow screens the sides stand below each other, line by line.
+ */
+export function Diff({ before, after, beforeLabel, afterLabel, nothing = 'nothing', around = 3 }: DiffProps) {
+  const rows = useMemo(() => diffRows(before, after), [before, after])
+  const [isOpen, setOpen] = useState(false)
+  const parts = useMemo(() => (isOpen ? [rows] : partsOf(rows, around)), [rows, around, isOpen])
+  return (
+    <div className="overflow-clip rounded-md border border-line font-mono text-[13px] leading-5">
+      <div className="hidden grid-cols-2 border-b border-line bg-canvas font-sans text-muted sm:grid">
+        <span className="px-3 py-1">{beforeLabel}</span>
+        <span className="border-l border-line px-3 py-1">{afterLabel}</span>
+      </div>
+      {rows.length === 0 && <p className="px-3 py-1 font-sans text-muted">{nothing}</p>}
+      {parts.map((part, at) =>
+        typeof part === 'number' ? (
+          <button
+            key={at}
+            type="button"
+            onClick={() => setOpen(true)}
+            className="block w-full bg-canvas px-3 py-1 text-left font-sans text-muted hover:bg-hover"
+          >
+            {part} lines alike
+          </button>
+        ) : (
+          <div key={at}>
+            {part.map((row, line) => (
+              <Row key={line} row={row} labels={[beforeLabel, afterLabel]} />
+            ))}
+          </div>
+        ),
+      )}
+    </div>
+  )
+}
+
+function Row({ row: { before, after }, labels }: { row: DiffRow; labels: readonly [string, string] }) {
+  if (before === after)
+    return (
+      <div className="grid sm:grid-cols-2">
+        <Line text={before} />
+        <Line text={after} className="hidden border-l border-line sm:flex" />
+      </div>
+    )
+  const changed = before !== null && after !== null ? changedPart(before, after) : null
+  return (
+    <div className="grid sm:grid-cols-2">
+      {before === null ? (
+        <Line text={null} className="hidden bg-canvas sm:flex" />
+      ) : (
+        <Line
+          text={before}
+          part={changed && [changed[0], changed[1]]}
+          sign="−"
+          label={labels[0]}
+          className="bg-bad-soft text-bad"
+        />
+      )}
+      {after === null ? (
+        <Line text={null} className="hidden border-l border-line bg-canvas sm:flex" />
+      ) : (
+        <Line
+          text={after}
+          part={changed && [changed[0], changed[2]]}
+          sign="+"
+          label={labels[1]}
+          className="border-line bg-ok-soft text-ok sm:border-l"
+        />
+      )}
+    </div>
+  )
+}
+
+interface LineProps {
+  text: string | null
+  /** What of it differs. */
+  part?: readonly [from: number, to: number] | null
+  sign?: string
+  label?: string
+  className?: string
+}
+
+function Line({ text, part, sign, label, className = 'flex' }: LineProps) {
+  return (
+    <div className={`${className.includes('flex') ? '' : 'flex'} min-w-0 gap-2 px-3 ${className}`}>
+      <span aria-hidden className="w-2 shrink-0 select-none">
+        {sign}
+      </span>
+      {label && <span className="sr-only">{label}:</span>}
+      <span className="min-w-0 whitespace-pre-wrap wrap-anywhere">
+        {text !== null && part ? (
+          <>
+            {text.slice(0, part[0])}
+            <mark className="rounded-xs bg-surface font-bold text-current">{text.slice(part[0], part[1])}</mark>
+            {text.slice(part[1])}
+          </>
+        ) : (
+          text
+        )}
+      </span>
+    </div>
+  )
+}
+
+/** Rows to show, with the numbers of those between that are alike. */
+function partsOf(rows: readonly DiffRow[], around: number): (readonly DiffRow[] | number)[] {
+  const near = new Set<number>()
+  for (const [at, row] of rows.entries())
+    if (row.before !== row.after) for (let one = at - around; one <= at + around; one++) near.add(one)
+  const parts: (DiffRow[] | number)[] = []
+  for (let at = 0; at < rows.length;) {
+    let end = at
+    while (end < rows.length && near.has(end) === near.has(at)) end++
+    // A line that says «1 line alike» is no shorter than the line.
+    if (near.has(at) || end - at <= 2) parts.push(rows.slice(at, end))
+    else parts.push(end - at)
+    at = end
+  }
+  return parts
+}
