@@ -5,7 +5,7 @@ import { AreaField, Columns, FieldFrame, More, NumberField, SelectField, TextFie
 import { Marked } from '../../parts/marked'
 import { useOne } from '../../queries'
 import { ConditionsField } from './conditions-field'
-import { OptionFields, schemasOf } from './option-fields'
+import { OptionFields, schemasOf } from '../../parts/option-fields'
 import { PickMonitors } from './pick-monitors'
 
 interface MonitorFieldsProps {
@@ -22,7 +22,7 @@ const alerts = ['severity', 'channel_ids', 'depends_on', 'dependency_grace_secon
 export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
   const { values } = useForm()
   const isGroup = type.type === 'group'
-  const options = Object.keys(schemasOf(type)).map(name => `options.${name}`)
+  const options = Object.keys(schemasOf(type.options)).map(name => `options.${name}`)
   const set = options.filter(name => values[name] !== undefined)
   return (
     <>
@@ -34,7 +34,7 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
             <p className="text-[13px] text-muted">
               <Marked text={type.description} />
             </p>
-            <OptionFields type={type} {...(secretsSet && { secretsSet })} />
+            <OptionFields schemas={schemasOf(type.options)} secrets={type.secrets} {...(secretsSet && { secretsSet })} />
           </More>
           <More label="Conditions" names={['down_if', 'degraded_if', 'degraded_ms']}>
             <p className="text-[13px] text-muted">
@@ -111,7 +111,7 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
       <SelectField
         name="options.rule"
         label="Down when"
-        hint={<Marked text={schemasOf(type).rule?.description ?? ''} />}
+        hint={<Marked text={schemasOf(type.options).rule?.description ?? ''} />}
         choices={[
           ['any', 'any member is down'],
           ['all', 'all members are down'],

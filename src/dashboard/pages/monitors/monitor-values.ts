@@ -1,7 +1,7 @@
 import type { MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
 import type { Values } from '../../parts/form'
-import { schemasOf } from './option-fields'
-import { fieldsOf, mergePatch, optionsFrom } from './option-values'
+import { schemasOf } from '../../parts/option-fields'
+import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'
 
 /** Members that a form has beside target and options, as they are in a form that nobody touched. */
 const untouched: Values = {
@@ -26,7 +26,9 @@ const untouched: Values = {
 
 /** The fields of the options of a type, with what a monitor has set. */
 export function optionValues(type: MonitorTypeView, options: Record<string, unknown> = {}): Values {
-  const fields = Object.entries(schemasOf(type)).map(([name, schema]) => fieldsOf(`options.${name}`, schema, options[name]))
+  const fields = Object.entries(schemasOf(type.options)).map(([name, schema]) =>
+    fieldsOf(`options.${name}`, schema, options[name]),
+  )
   return Object.assign({}, ...fields, type.type === 'group' && { 'options.members': options.members ?? [] })
 }
 
@@ -44,7 +46,7 @@ export function monitorValues(type: MonitorTypeView | null, monitor: MonitorView
 
 /** The members that a form stands for, but for those that are as in a form that nobody touched. */
 export function membersFrom(values: Values, type: MonitorTypeView | null): Values {
-  const options = type ? optionsFrom(schemasOf(type), values) : {}
+  const options = type ? optionsFrom(schemasOf(type.options), values) : {}
   const own = Object.keys(untouched).flatMap(name => {
     const value = valueOf(name, values[name])
     return JSON.stringify(value) === JSON.stringify(untouched[name]) ? [] : [[name, value] as const]
@@ -58,7 +60,7 @@ export function patchFrom(before: Values, values: Values, type: MonitorTypeView)
     const [was, is] = [valueOf(name, before[name]), valueOf(name, values[name])]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [[name, is === '' && name === 'key' ? null : is] as const]
   })
-  const schemas = schemasOf(type)
+  const schemas = schemasOf(type.options)
   const options = mergePatch(optionsFrom(schemas, before), optionsFrom(schemas, values))
   return {
     ...Object.fromEntries(changed),

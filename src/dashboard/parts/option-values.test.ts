@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listMonitorTypes } from '../../../features/monitors/monitor-types'
+import { listMonitorTypes } from '../../features/monitors/monitor-types'
 import { fieldsOf, kindOf, mergePatch, optionsFrom, type OptionSchema } from './option-values'
 
 const schemasOf = (type: string) =>

@@ -1,45 +1,50 @@
-import type { MonitorTypeView } from '../../../features/monitors/shapes'
-import { AreaField, CheckField, NumberField, SecretField, SelectField, TextField, useForm } from '../../parts/form'
-import { Marked } from '../../parts/marked'
-import { wordsOf } from '../../parts/status'
+import { AreaField, CheckField, NumberField, SecretField, SelectField, TextField, useForm } from './form'
+import { Marked } from './marked'
+import { wordsOf } from './status'
 import { kindOf, membersOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
 
 interface OptionFieldsProps {
-  type: MonitorTypeView
-  /** Which secrets are set, as paths below the options. */
+  /** What the API tells of each, by name. */
+  schemas: Record<string, OptionSchema>
+  /** Which of them are secret, as paths: `auth/password`, `/secret_headers/*`. */
+  secrets: readonly string[]
+  /** Which secrets are set, as such paths. */
   secretsSet?: readonly string[]
+  /** The member that they are below: `options`, `settings`. */
+  at?: string
 }
 
-/** The schemas of a type's options, by name. */
-export const schemasOf = (type: Pick<MonitorTypeView, 'options'>): Record<string, OptionSchema> =>
-  (type.options.properties ?? {}) as Record<string, OptionSchema>
+/** The schemas of the members of an object, by name: of a type's options, of a kind's settings. */
+export const schemasOf = (schema: { properties?: unknown }): Record<string, OptionSchema> =>
+  (schema.properties ?? {}) as Record<string, OptionSchema>
 
-/** The options of a type, drawn from what the API tells of them. */
-export function OptionFields({ type, secretsSet = [] }: OptionFieldsProps) {
-  const secrets = { paths: type.secrets, set: secretsSet }
-  return Object.entries(schemasOf(type)).map(([name, schema]) => (
-    <OptionField key={name} path={name} schema={schema} secrets={secrets} />
+/** Options of a type or settings of a kind, drawn from what the API tells of them. */
+export function OptionFields({ schemas, secrets, secretsSet = [], at = 'options' }: OptionFieldsProps) {
+  const known = { paths: secrets.map(one => one.replace(/^\//, '')), set: secretsSet }
+  return Object.entries(schemas).map(([name, schema]) => (
+    <OptionField key={name} at={at} path={name} schema={schema} secrets={known} />
   ))
 }
 
 interface Secrets {
-  /** As JSON pointers below the options: `/auth/password`, `/secret_headers/*`. */
+  /** As JSON pointers below the options, without the first slash: `auth/password`, `secret_headers/*`. */
   paths: readonly string[]
   set: readonly string[]
 }
 
 interface OptionFieldProps {
+  at: string
   /** Below the options, with dots: `auth.password`. */
   path: string
   schema: OptionSchema
   secrets: Secrets
 }
 
-function OptionField({ path, schema, secrets }: OptionFieldProps) {
-  const name = `options.${path}`
+function OptionField({ at, path, schema, secrets }: OptionFieldProps) {
+  const name = `${at}.${path}`
   const label = labelOf(path)
   const pointer = path.replaceAll('.', '/')
-  const isSecret = secrets.paths.includes(`/${pointer}`) || secrets.paths.includes(`/${pointer}/*`)
+  const isSecret = secrets.paths.includes(pointer) || secrets.paths.includes(`${pointer}/*`)
   const kept = secrets.set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
   const keeps =
     kept.length === 0 ? '' : kept[0] === pointer ? ' It is set; empty keeps it.' : ` Set: ${kept.map(lastOf).join(', ')}.`
@@ -83,20 +88,20 @@ function OptionField({ path, schema, secrets }: OptionFieldProps) {
             </p>
           )}
           {Object.entries(schema.properties!).map(([member, inner]) => (
-            <OptionField key={member} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+            <OptionField key={member} at={at} path={`${path}.${member}`} schema={inner} secrets={secrets} />
           ))}
         </fieldset>
       )
     case 'variants':
-      return <Variants path={path} schema={schema} secrets={secrets} />
+      return <Variants at={at} path={path} schema={schema} secrets={secrets} />
     case 'text':
       return isSecret ? <SecretField {...given} autoComplete="off" /> : <TextField {...given} mono />
   }
 }
 
-function Variants({ path, schema, secrets }: OptionFieldProps) {
+function Variants({ at, path, schema, secrets }: OptionFieldProps) {
   const { values } = useForm()
-  const name = `options.${path}.${schema['x-discriminator']}`
+  const name = `${at}.${path}.${schema['x-discriminator']}`
   const variant = variantOf(schema, String(values[name] ?? ''))
   return (
     <>
@@ -109,7 +114,7 @@ function Variants({ path, schema, secrets }: OptionFieldProps) {
       {variant && (
         <div className="flex flex-col gap-3 border-l-2 border-line pl-3">
           {membersOfVariant(schema, variant).map(([member, inner]) => (
-            <OptionField key={member} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+            <OptionField key={member} at={at} path={`${path}.${member}`} schema={inner} secrets={secrets} />
           ))}
         </div>
       )}

@@ -1,6 +1,6 @@
-import type { Values } from '../../parts/form'
+import type { Values } from './form'
 
-/** What the API tells of an option: JSON Schema, as far as types of monitors use it. */
+/** What the API tells of an option: JSON Schema, as far as types of monitors and kinds of channels and providers use it. */
 export interface OptionSchema {
   type?: string
   const?: unknown
@@ -138,11 +138,11 @@ function membersFrom(name: string, members: [string, OptionSchema][], values: Va
   return found.length > 0 ? Object.fromEntries(found.map(([member, value]) => [member, value])) : undefined
 }
 
-/** The options that a form stands for, but for those that are as the type has them by itself. */
-export const optionsFrom = (schemas: Record<string, OptionSchema>, values: Values): Values =>
+/** The options that a form stands for, but for those that are as the type has them by itself. @param at member that they are below */
+export const optionsFrom = (schemas: Record<string, OptionSchema>, values: Values, at = 'options'): Values =>
   Object.fromEntries(
     Object.entries(schemas).flatMap(([member, schema]) => {
-      const value = valueOf(`options.${member}`, schema, values)
+      const value = valueOf(`${at}.${member}`, schema, values)
       return value === undefined || isSame(value, schema.default) ? [] : [[member, value]]
     }),
   )
