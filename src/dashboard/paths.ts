@@ -23,6 +23,7 @@ export const dashboardPaths = [
   '/monitors/:id/edit',
   '/heartbeats',
   '/heartbeats/new',
+  '/heartbeats/ping-key',
   '/heartbeats/:id',
   '/heartbeats/:id/edit',
   '/incidents',

@@ -58,6 +58,19 @@ export const heartbeatListing: Listing<HeartbeatRow> = {
       Type.String({ ...Tag, 'x-rule': 'must be a tag.', description: 'Only those with this tag.' }),
     ),
     slug: textFilter(heartbeats.slug, 'Only those with this slug.'),
+    ids: {
+      schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Only those with these ids.',
+      }),
+      where: (value, place) =>
+        sql`${heartbeats.id} in (${sql.join(
+          (value as string[]).map(one => place(one)),
+          sql`, `,
+        )})`,
+      variant: value => String((value as string[]).length),
+    },
     q: searchFilter([heartbeats.name, heartbeats.slug], 'Only those whose name or slug holds this text.'),
     ...timeFilters('created_at', heartbeats.createdAt),
   },

@@ -14,7 +14,22 @@ import {
 } from './heartbeats'
 import { flipListing, getPing, listFlips, listPings, pingListing } from './history'
 import { getPingKey, rotatePingKey } from './ping-keys'
-import { FlipList, Heartbeat, HeartbeatInput, HeartbeatList, HeartbeatPatch, PingKey, PingList, PingWithBody } from './shapes'
+import { readDueTimes } from './due-times'
+import { readRecentPings } from './recent-pings'
+import {
+  DueTimes,
+  DueTimesQuery,
+  FlipList,
+  Heartbeat,
+  HeartbeatInput,
+  HeartbeatList,
+  HeartbeatPatch,
+  PingKey,
+  PingList,
+  PingWithBody,
+  RecentPingsList,
+  RecentPingsQuery,
+} from './shapes'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
@@ -46,6 +61,29 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     once: ['uuid', 'ping_url'],
     problems: ['plan_limit_reached'],
     run: (ctx, { body }) => createHeartbeat(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/heartbeats/recent',
+    guard: read,
+    operationId: 'listRecentPings',
+    summary: 'Read the last pings of some heartbeats',
+    description: 'The last 30 pings of up to 100 heartbeats in one answer: what the rows of a list show.',
+    query: RecentPingsQuery,
+    answer: RecentPingsList,
+    run: (ctx, { query }) => readRecentPings(ctx, query.ids),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/heartbeats/due-times',
+    guard: read,
+    narrowed: 'open',
+    operationId: 'readDueTimes',
+    summary: 'Read when a schedule is due',
+    description: 'The next times at which a ping would be expected by a cron or calendar expression, before a heartbeat has it.',
+    query: DueTimesQuery,
+    answer: DueTimes,
+    run: async (ctx, { query }) => readDueTimes(ctx, query),
   }),
   route({
     method: 'GET',

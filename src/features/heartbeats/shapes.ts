@@ -215,6 +215,67 @@ export const PingWithBody = Shape(
   { $id: 'PingWithBody', description: 'A ping with what it carried.', examples: [{ ...pingExample, body: 'all fine\n' }] },
 )
 export const PingList = ListOf(Ping)
+
+const mostRecentHeartbeats = 100
+export const recentPings = 30
+
+export const RecentPingsQuery = Shape({
+  ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: mostRecentHeartbeats,
+    uniqueItems: true,
+    description: 'Ids of heartbeats.',
+  }),
+})
+export const RecentPingsList = Shape(
+  {
+    data: Type.Array(
+      Shape({
+        id: Type.String({ description: 'The heartbeat.' }),
+        pings: Type.Array(
+          Shape({ n: pingMembers.n, kind: pingMembers.kind, at: pingMembers.at, duration_ms: pingMembers.duration_ms }),
+          { maxItems: recentPings, description: 'The last pings, oldest first.' },
+        ),
+      }),
+      { description: 'Those of the ids that there are, in their order.' },
+    ),
+  },
+  {
+    $id: 'RecentPingsList',
+    description: 'The last pings of some heartbeats.',
+    examples: [
+      {
+        data: [
+          {
+            id: example.id,
+            pings: [{ n: 12, kind: 'success', at: pingExample.at, duration_ms: 41_000 }],
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export const DueTimesQuery = Shape({
+  kind: Words(['cron', 'calendar'], { description: 'Kind of the schedule.' }),
+  expression: Expression('The expression, as in a schedule.'),
+  timezone,
+})
+export const dueTimes = 5
+export const DueTimes = Shape(
+  {
+    due_at: Type.Array(Instant({ description: 'A time at which a ping is expected.' }), {
+      maxItems: dueTimes,
+      description: 'The next ones, at most five.',
+    }),
+  },
+  {
+    $id: 'DueTimes',
+    description: 'When pings are expected by a schedule.',
+    examples: [{ due_at: ['2026-11-22T02:00:00.000Z', '2026-11-23T02:00:00.000Z'] }],
+  },
+)
+
 export const Flip = Shape(
   {
     id: Type.String({ description: 'Identifier.' }),
@@ -272,5 +333,9 @@ export type HeartbeatView = Static<typeof Heartbeat>
 export type HeartbeatInput = Static<typeof HeartbeatInput>
 export type HeartbeatPatch = Static<typeof HeartbeatPatch>
 export type PingView = Static<typeof Ping>
+export type RecentPingsView = Static<typeof RecentPingsList>['data'][number]
+export type DueTimesView = Static<typeof DueTimes>
+export type PingWithBodyView = Static<typeof PingWithBody>
+export type PingKeyView = Static<typeof PingKey>
 export type FlipView = Static<typeof Flip>
 export type PingReceipt = Static<typeof PingReceipt>

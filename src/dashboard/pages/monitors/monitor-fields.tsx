@@ -1,12 +1,10 @@
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
-import type { NotificationChannelView } from '../../../features/notifications/shapes'
-import type { Page } from '../../client'
-import { AreaField, Columns, FieldFrame, More, NumberField, SelectField, TextField, useForm, WordsField } from '../../parts/form'
+import { ChannelsField } from '../../parts/channels-field'
+import { AreaField, Columns, More, NumberField, SelectField, TextField, useForm, WordsField } from '../../parts/form'
 import { Marked } from '../../parts/marked'
-import { useOne } from '../../queries'
-import { ConditionsField } from './conditions-field'
 import { OptionFields, schemasOf } from '../../parts/option-fields'
-import { PickMonitors } from './pick-monitors'
+import { PickField } from '../../parts/pick-field'
+import { ConditionsField } from './conditions-field'
 
 interface MonitorFieldsProps {
   type: MonitorTypeView
@@ -80,8 +78,9 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
             ['info', 'info'],
           ]}
         />
-        <Channels />
-        <PickMonitors
+        <ChannelsField />
+        <PickField
+          of="/monitors"
           name="depends_on"
           label="Depends on"
           hint="While one of these is down, it raises no alert of its own: the router in front of it."
@@ -107,7 +106,7 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
   const { values } = useForm()
   return (
     <>
-      <PickMonitors name="options.members" label="Members" hint="Groups may be among them." but={id} />
+      <PickField of="/monitors" name="options.members" label="Members" hint="Groups may be among them." but={id} />
       <SelectField
         name="options.rule"
         label="Down when"
@@ -122,50 +121,6 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
         <NumberField name="options.percent" label="So many of a hundred" unit="%" min={1} max={100} />
       )}
     </>
-  )
-}
-
-/** Channels that are told. Null is those that take everything. */
-function Channels() {
-  const { values, set } = useForm()
-  const { data } = useOne<Page<NotificationChannelView>>('/notification-channels', { limit: 100, sort: 'name' })
-  const chosen = values.channel_ids as string[] | null
-  const channels = data?.data ?? []
-  return (
-    <FieldFrame name="channel_ids" label="Who is told">
-      {attributes => (
-        <div className="flex flex-col gap-1">
-          <select
-            {...attributes}
-            value={chosen === null ? 'all' : 'some'}
-            onChange={event => set({ channel_ids: event.target.value === 'all' ? null : [] })}
-            className="h-9 w-full rounded-md border border-strong-line bg-surface px-2.5"
-          >
-            <option value="all">Channels that take everything</option>
-            <option value="some">These channels alone</option>
-          </select>
-          {chosen?.length === 0 && <p className="text-[13px] text-muted">None is chosen: nobody is told.</p>}
-          {chosen !== null &&
-            channels.map(one => (
-              <label key={one.id} className="flex items-center gap-2">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(one.id)}
-                  onChange={event =>
-                    set({ channel_ids: event.target.checked ? [...chosen, one.id] : chosen.filter(other => other !== one.id) })
-                  }
-                />
-                {one.name}
-              </label>
-            ))}
-          {chosen !== null && data && channels.length === 0 && (
-            <a href="/channels/new" className="text-accent underline">
-              Make a channel
-            </a>
-          )}
-        </div>
-      )}
-    </FieldFrame>
   )
 }
 

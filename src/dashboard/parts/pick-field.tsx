@@ -1,14 +1,21 @@
 import { X } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
-import type { MonitorView } from '../../../features/monitors/shapes'
-import type { Page } from '../../client'
-import { FieldFrame, inputLook, useForm } from '../../parts/form'
-import { StatusIcon } from '../../parts/status'
-import { useOne } from '../../queries'
+import type { Page, Query } from '../client'
+import { useOne } from '../queries'
+import { FieldFrame, inputLook, useForm } from './form'
+import { StatusIcon } from './status'
 
-type Named = Pick<MonitorView, 'id' | 'name' | 'status'>
+interface Named {
+  id: string
+  name: string
+  status: string
+}
 
-interface PickMonitorsProps {
+interface PickFieldProps {
+  /** The list they are chosen from; it takes `ids` and `q`. */
+  of: '/monitors' | '/heartbeats'
+  /** What else of the list: `{ type: 'group' }`. */
+  only?: Query
   name: string
   label: string
   hint?: string
@@ -20,18 +27,18 @@ const mostOffered = 8
 const mostNamed = 100
 const fields = 'id,name,status'
 
-/** Monitors to choose by name. The value is the list of their ids. */
-export function PickMonitors({ name, label, hint, but }: PickMonitorsProps) {
+/** Monitors or heartbeats to choose by name. The value is the list of their ids. */
+export function PickField({ of, only = {}, name, label, hint, but }: PickFieldProps) {
   const { values, set } = useForm()
   const [text, setText] = useState('')
   const asked = useDeferredValue(text.trim())
   const chosen = (values[name] ?? []) as string[]
   const named = useOne<Page<Named>>(
-    chosen.length === 0 ? null : '/monitors',
+    chosen.length === 0 ? null : of,
     { ids: chosen.slice(0, mostNamed), limit: mostNamed, fields },
     { keep: true },
   )
-  const offered = useOne<Page<Named>>(asked === '' ? null : '/monitors', { q: asked, limit: mostOffered, fields }, { keep: true })
+  const offered = useOne<Page<Named>>(asked === '' ? null : of, { ...only, q: asked, limit: mostOffered, fields }, { keep: true })
   const rows = asked === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== but && !chosen.includes(one.id))
   const byId = new Map(named.data?.data.map(one => [one.id, one]))
   return (

@@ -1,0 +1,44 @@
+import { useId } from 'react'
+import { FieldFrame, inputLook, useForm } from './form'
+
+/** The time zone of this browser, by its IANA name. */
+export const ownTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+// UTC is no canonical zone to browsers, and the one that machines are most often set to.
+const known = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
+
+/** A time zone, typed or chosen. */
+export function TimezoneField({
+  name = 'timezone',
+  label = 'Time zone',
+  hint,
+}: {
+  name?: string
+  label?: string
+  hint?: string
+}) {
+  const { values, set } = useForm()
+  const list = useId()
+  return (
+    <FieldFrame name={name} label={label} hint={hint}>
+      {attributes => (
+        <>
+          <input
+            {...attributes}
+            list={list}
+            spellCheck={false}
+            autoComplete="off"
+            value={String(values[name] ?? '')}
+            onChange={event => set({ [name]: event.target.value })}
+            className={`h-9 ${inputLook}`}
+          />
+          <datalist id={list}>
+            {known.map(zone => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </FieldFrame>
+  )
+}
