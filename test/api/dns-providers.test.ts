@@ -202,6 +202,21 @@ describe('checks of providers', () => {
     expect((await here.audited()).filter(one => one === 'dns.provider.check')).toHaveLength(5)
   })
 
+  test('are made of settings that are not kept, ten a minute', async () => {
+    const { acme } = await world()
+    const tried = (more: object = {}) =>
+      acme.call('POST', '/v1/dns/provider-checks', { kind: 'powerdns', settings: { ...settings, ...more } })
+    expect((await tried()).body).toEqual({ state: 'ok', detail: 'PowerDNS 4.7.3', warnings: [], error: null })
+    expect((await tried({ api_key: 'another' })).body).toMatchObject({ state: 'failing', error: { failure: 'unauthorized' } })
+    const away = await tried({ url: 'http://127.0.0.1:9' })
+    expect([away.status, away.body.state, away.body.error.failure]).toEqual([200, 'failing', 'unreachable'])
+    expect(away.text).not.toContain(double.apiKey)
+    expect(pointers(await tried({ url: 'no address' }))).toEqual([422, ['#/settings/url']])
+    expect((await acme.call('GET', '/v1/dns/providers')).body.data.map((one: any) => one.kind)).toEqual(['builtin'])
+    for (let n = 3; n < 10; n++) expect((await tried()).status).toBe(200)
+    expect((await tried()).status).toBe(429)
+  })
+
   test('by themselves are every ten minutes, and rarer the longer one fails', async () => {
     const here = await world()
     const { id } = await made(here)

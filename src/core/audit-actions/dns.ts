@@ -301,6 +301,12 @@ export const dnsActions = [
     example: { before: { name: 'PowerDNS in Falkenstein' }, after: {} },
   }),
   auditAction({
+    action: 'dns.provider.try',
+    number: 'DN026',
+    description: 'Trying out settings of a DNS provider was refused; a try that is answered has no entry.',
+    targets: [],
+  }),
+  auditAction({
     action: 'dns.provider.check',
     number: 'DN023',
     description: 'A DNS provider was checked by hand; the reason is what came of it.',

@@ -10,14 +10,16 @@ import type { JobKind } from '../../../core/jobs/job'
 import type { NoticeDraft } from '../../../core/notices'
 import { conflict } from '../../../core/problem'
 import { NotOpened } from '../../../core/secrets'
-import { openProvider } from './open'
+import { checkedSettings } from '../../../core/sealed-settings'
+import { openProvider, openWith } from './open'
 import { providerOf, refuseBuiltin } from './accounts'
 import { refuseAskedTooOften } from '../../../access/asked-too-often'
 import { checkJobFor, checkKind } from './check-job'
-import type { DnsProviderView } from './shapes'
+import type { DnsProviderCheckInput, DnsProviderChecked, DnsProviderView } from './shapes'
 import { dnsProviders } from './tables'
 import { providerTarget, providerView, type ProviderRow } from './view'
-import { ProviderError, type ProviderCheck, type ProviderFailure } from '../providers/provider'
+import { providerKindOf } from '../providers'
+import { ProviderError, type DnsProvider, type ProviderCheck, type ProviderFailure } from '../providers/provider'
 import { toldLine } from '../../../core/told-line'
 import { wakeTargets } from '../sync/wake-targets'
 
@@ -42,7 +44,7 @@ export const checkProviderJob: JobKind<{ provider_id: string }> = {
     const { provider } = found
     if (found.suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [checkJobFor(provider.id, hub.clock.now() + suspendedPauseMs)] })
-    const looked = await look(hub, provider)
+    const looked = await look(() => openProvider(hub, provider))
     return tx => settled(tx, hub, provider, looked)
   },
 }
@@ -57,7 +59,7 @@ export async function checkProvider(ctx: Ctx, id: string): Promise<DnsProviderVi
   const { hub } = ctx
   const before = await providerOf(hub.read, ctx, id)
   refuseAskedTooOften(ctx, 'provider-checks', id, 5)
-  const looked = await look(hub, before)
+  const looked = await look(() => openProvider(hub, before))
   return await change(ctx, 'dns.provider.check', async tx => {
     const written = await write(tx, hub, before, looked)
     if (!written) throw conflict('The provider was edited while it was checked. Check it again.')
@@ -74,12 +76,28 @@ export async function checkProvider(ctx: Ctx, id: string): Promise<DnsProviderVi
   })
 }
 
+/**
+ * Asks a provider that is not made yet whether it can be reached with these settings; they are kept nowhere. Ten a minute and workspace.
+ * @throws Problem 422, 429
+ */
+export async function tryProvider(ctx: Ctx, input: DnsProviderCheckInput): Promise<DnsProviderChecked> {
+  const kind = providerKindOf(input.kind)!
+  const settings = checkedSettings(kind, input.settings)
+  refuseAskedTooOften(ctx, 'provider-tries', ctx.workspaceId, 10)
+  const looked = await look(() => openWith(ctx.hub, kind, settings, { workspaceId: ctx.workspaceId, id: 'untold' }))
+  const result: DnsProviderChecked =
+    looked.failure === undefined
+      ? { state: 'ok', ...looked.found, error: null }
+      : { state: 'failing', detail: null, warnings: [], error: { failure: looked.failure, detail: looked.detail } }
+  return await change(ctx, 'dns.provider.try', async () => ({ result, target: [], unchanged: true }))
+}
+
 type Looked =
   { found: ProviderCheck; failure?: undefined } | { failure: ProviderFailure; detail: string; retryAfterMs: number | null }
 
-async function look(hub: Hub, row: ProviderRow): Promise<Looked> {
+async function look(open: () => Promise<DnsProvider>): Promise<Looked> {
   try {
-    const provider = await openProvider(hub, row)
+    const provider = await open()
     const { detail, warnings } = await provider.check()
     return { found: { detail: toldLine(detail), warnings: warnings.map(one => toldLine(one)) } }
   } catch (error) {

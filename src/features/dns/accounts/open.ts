@@ -1,7 +1,8 @@
 import { surroundingsOf } from '../../../access/surroundings'
 import type { Hub } from '../../../core/hub'
+import type { Settings } from '../../../core/sealed-settings'
 import { providerKindOf } from '../providers'
-import { ProviderError, type DnsProvider } from '../providers/provider'
+import { ProviderError, type DnsProvider, type ProviderKind } from '../providers/provider'
 import { openProviderSettings, type SettingsRow } from './settings'
 
 /**
@@ -11,5 +12,13 @@ import { openProviderSettings, type SettingsRow } from './settings'
 export async function openProvider(hub: Hub, row: SettingsRow): Promise<DnsProvider> {
   const kind = providerKindOf(row.kind)
   if (!kind) throw new ProviderError('refused', `This version knows no providers of the kind ${row.kind}.`)
-  return kind.open(await openProviderSettings(hub, row), await surroundingsOf(hub, row.workspaceId, { provider: row.id }))
+  return await openWith(hub, kind, await openProviderSettings(hub, row), row)
 }
+
+/** The same with settings at hand. */
+export const openWith = async (
+  hub: Hub,
+  kind: ProviderKind,
+  settings: Settings,
+  { id, workspaceId }: Pick<SettingsRow, 'id' | 'workspaceId'>,
+): Promise<DnsProvider> => kind.open(settings, await surroundingsOf(hub, workspaceId, { provider: id }))

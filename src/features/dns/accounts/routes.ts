@@ -1,9 +1,11 @@
 import { area, route } from '../../../access/route'
 import { createProvider, deleteProvider, getProvider, listProviders, updateProvider } from './accounts'
-import { checkProvider } from './check'
+import { checkProvider, tryProvider } from './check'
 import { listProviderKinds } from './kinds'
 import {
   DnsProvider,
+  DnsProviderChecked,
+  DnsProviderCheckInput,
   DnsProviderInput,
   DnsProviderKindList,
   DnsProviderList,
@@ -56,6 +58,21 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     answer: DnsProvider,
     problems: ['conflict', 'already_exists'],
     run: (ctx, { body }) => createProvider(ctx, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/provider-checks',
+    guard: write,
+    action: 'dns.provider.try',
+    operationId: 'tryDnsProvider',
+    summary: 'Try the settings of a DNS provider',
+    description:
+      'Asks whether a provider can be reached with these settings, before it is made. That it cannot is no error of this call. Nothing ' +
+      'is kept, and nothing changed there. Ten a minute and workspace.',
+    body: DnsProviderCheckInput,
+    answer: DnsProviderChecked,
+    problems: ['rate_limited'],
+    run: (ctx, { body }) => tryProvider(ctx, body),
   }),
   route({
     method: 'GET',

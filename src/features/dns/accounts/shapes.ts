@@ -68,6 +68,29 @@ export const DnsProviderInput = Shape(
   },
 )
 
+export const DnsProviderCheckInput = Shape(
+  { kind: DnsProviderInput.properties.kind, settings: DnsProviderInput.properties.settings },
+  {
+    $id: 'DnsProviderCheckInput',
+    description: 'Settings to try out.',
+    examples: [{ kind: 'powerdns', settings: { url: 'https://pdns.example.net:8081', api_key: 'changeme-9f2c41' } }],
+  },
+)
+
+export const DnsProviderChecked = Shape(
+  {
+    state: Words(['ok', 'failing'], { description: 'Whether it can be reached with these settings, and lets one in.' }),
+    detail: Nullable(Type.String(), { description: 'What is there; null unless it is `ok`.' }),
+    warnings: Type.Array(Type.String(), { description: 'What will not work though it can be reached.' }),
+    error: DnsProvider.properties.last_error,
+  },
+  {
+    $id: 'DnsProviderChecked',
+    description: 'What came of trying settings out.',
+    examples: [{ state: 'ok', detail: 'PowerDNS 4.9.3', warnings: [], error: null }],
+  },
+)
+
 export const DnsProviderPatch = Shape(
   {
     name: Type.Optional(name),
@@ -171,6 +194,8 @@ export const DnsProviderZoneQuery = Shape({
 
 export type DnsProviderView = Static<typeof DnsProvider>
 export type DnsProviderInput = Static<typeof DnsProviderInput>
+export type DnsProviderCheckInput = Static<typeof DnsProviderCheckInput>
+export type DnsProviderChecked = Static<typeof DnsProviderChecked>
 export type DnsProviderPatch = Static<typeof DnsProviderPatch>
 export type DnsProviderKindView = Static<typeof DnsProviderKind>
 export type DnsProviderZoneView = Static<typeof DnsProviderZone>
