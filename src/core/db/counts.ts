@@ -5,10 +5,14 @@ import type { Reader } from './transaction'
 /** What is counted no further: beyond it nobody cares how many they are, and each costs a look. */
 export const mostCounted = 10_000
 
-/** How many rows a query finds, counted up to 10,000. */
-export async function countRows(read: Reader, query: { limit(most: number): { as(alias: string): unknown } }): Promise<number> {
+/** How many rows a query finds, counted up to so many. */
+export async function countRows(
+  read: Reader,
+  query: { limit(most: number): { as(alias: string): unknown } },
+  most = mostCounted,
+): Promise<number> {
   // A subquery is selected from like a table; drizzle's types tell them apart.
-  const inner = query.limit(mostCounted).as('counted') as SQLiteTable
+  const inner = query.limit(most).as('counted') as SQLiteTable
   const [row] = await read.select({ total: sql`count(*)`.mapWith(Number) }).from(inner)
   return row!.total
 }

@@ -81,7 +81,11 @@ export const Overview = Shape(
           failing: number('Those that are enabled, and took none of the last messages.'),
         }),
         deliveries: Shape({
-          failed: upTo('Those that were given up within the last 24 hours'),
+          failed: Type.Integer({
+            minimum: 0,
+            maximum: 1_000,
+            description: 'Those that were given up within the last 24 hours, counted up to 1,000.',
+          }),
           retrying: upTo('Those that wait for another try'),
         }),
       }),

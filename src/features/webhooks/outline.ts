@@ -1,4 +1,4 @@
-import { and, eq, gte } from 'drizzle-orm'
+import { and, eq, gte, type SQL } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { countRows } from '../../core/db/counts'
 import { leastId } from '../../core/ids'
@@ -7,8 +7,10 @@ import { webhookDeliveries, webhookEndpoints } from './tables'
 const dayMs = 86_400_000
 // A schedule of retries takes eight days at most; what is older is looked at only where somebody sent it again.
 const oldestMs = 30 * dayMs
+// When each was given up no index tells.
+const mostFailed = 1_000
 
-/** How the endpoints of a workspace do, and what was given up within a day, and waits for another try, each counted up to 10,000. */
+/** How the endpoints of a workspace do, how much was given up within a day, up to 1,000, and how much waits for another try, up to 10,000. */
 export async function webhooksOutline({ hub, workspaceId }: Ctx): Promise<{
   endpoints: { total: number; disabled: number; failing: number }
   deliveries: { failed: number; retrying: number }
@@ -19,18 +21,14 @@ export async function webhooksOutline({ hub, workspaceId }: Ctx): Promise<{
     .select({ status: webhookEndpoints.status, failingSince: webhookEndpoints.failingSince })
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.workspaceId, workspaceId))
-  const deliveries = (status: 'exhausted' | 'retrying', since: number) =>
-    read
-      .select({ id: webhookDeliveries.id })
-      .from(webhookDeliveries)
-      .where(
-        and(
-          eq(webhookDeliveries.workspaceId, workspaceId),
-          eq(webhookDeliveries.status, status),
-          gte(webhookDeliveries.id, leastId('dlv', now - oldestMs)),
-          gte(webhookDeliveries.updatedAt, since),
-        ),
-      )
+  const inState = (status: 'exhausted' | 'retrying') =>
+    and(eq(webhookDeliveries.workspaceId, workspaceId), eq(webhookDeliveries.status, status))
+  const deliveries = (where: SQL | undefined) => read.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(where)
+  const failed = and(
+    inState('exhausted'),
+    gte(webhookDeliveries.id, leastId('dlv', now - oldestMs)),
+    gte(webhookDeliveries.updatedAt, now - dayMs),
+  )
   return {
     endpoints: {
       total: rows.length,
@@ -38,8 +36,8 @@ export async function webhooksOutline({ hub, workspaceId }: Ctx): Promise<{
       failing: rows.filter(row => row.status === 'enabled' && row.failingSince !== null).length,
     },
     deliveries: {
-      failed: await countRows(read, deliveries('exhausted', now - dayMs)),
-      retrying: await countRows(read, deliveries('retrying', 0)),
+      failed: await countRows(read, deliveries(failed), mostFailed),
+      retrying: await countRows(read, deliveries(inState('retrying'))),
     },
   }
 }
