@@ -46,7 +46,7 @@ function makeRoutes(): AnyElysia {
     for (const form of forms) app = app.get(form, (context: unknown) => answer(context as Asked))
   }
   for (const path of dashboardPaths) serve(path, ({ request }) => dashboardPage().answer(request))
-  serve('/icon.svg', ({ request }) => built('icon.svg', request))
+  for (const icon of ['icon.svg', 'icon-bad.svg']) serve(`/${icon}`, ({ request }) => built(icon, request))
   serve('/assets/:file', ({ request, params }) => built(`assets/${params.file}`, request))
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).answer(request))
   serve('/docs', ({ request }) => handbook('overview', request))

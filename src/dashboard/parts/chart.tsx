@@ -45,83 +45,129 @@ interface ChartProps {
 const shared = uPlot.sync('bailiwick')
 
 /** Figures over time. Import it by `lazy`, since most pages have none. */
-export default function Chart({ label, times, series, stacked, bands, span, format, onZoom, onPick, height = 220 }: ChartProps) {
+export default function Chart(props: ChartProps) {
+  const { label, times, series, stacked = false, bands, span, onZoom, height = 220 } = props
   const place = useRef<HTMLDivElement>(null)
-  const acts = useRef({ onZoom, onPick })
-  acts.current = { onZoom, onPick }
+  const plot = useRef<uPlot>(null)
+  const latest = useRef(props)
+  latest.current = props
+  // New figures are put into the chart that stands; only what it looks like makes another one.
+  const look = JSON.stringify([series.map(one => [one.label, one.colour, one.dashed, one.apart]), stacked, times.length < 3])
   useEffect(() => {
     const node = place.current!
-    const style = getComputedStyle(document.documentElement)
-    const colour = (name: string) => style.getPropertyValue(name).trim()
-    const seconds = times.map(time => time / 1000)
-    const drawn = stacked ? stack(series) : series.map(one => one.values)
-    const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line') } }
-    const plot = new uPlot(
-      {
-        width: Math.max(node.clientWidth, 1),
-        height,
-        cursor: {
-          sync: { key: shared.key },
-          drag: { x: onZoom !== undefined, y: false, setScale: false },
-          points: { size: 6 },
-        },
-        legend: { live: true },
-        axes: [axis, { ...axis, size: 64, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) }],
-        scales: {
-          ...(span && { x: { range: (): [number, number] => [span[0] / 1000, span[1] / 1000] } }),
-          y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.1 || 1] },
-        },
-        series: [
-          { label: 'Time' },
-          ...series.map((one, at) => ({
-            label: one.label,
-            stroke: colour(one.colour),
-            width: 1.5,
-            ...(one.dashed && { dash: [5, 4] }),
-            ...(stacked && !one.apart && { fill: `color-mix(in srgb, ${colour(one.colour)} 25%, transparent)` }),
-            points: { show: times.length < 3 },
-            // A stack is drawn as sums; what is told is each one's own part.
-            value: (_: uPlot, __: number, ___: number, index: number | null) =>
-              told(index === null ? null : series[at]!.values[index], format),
-          })),
-        ],
-        hooks: {
-          drawClear: [
-            drawing => {
-              for (const band of bands ?? []) {
-                const from = Math.max(drawing.valToPos(band.from / 1000, 'x', true), drawing.bbox.left)
-                const to = Math.min(drawing.valToPos(band.to / 1000, 'x', true), drawing.bbox.left + drawing.bbox.width)
-                if (to <= from) continue
-                drawing.ctx.fillStyle = colour(band.colour)
-                drawing.ctx.fillRect(from, drawing.bbox.top, Math.max(to - from, 2), drawing.bbox.height)
-              }
-            },
-          ],
-          setSelect: [
-            drawing => {
-              const { left, width } = drawing.select
-              if (width < 8) return
-              acts.current.onZoom?.(drawing.posToVal(left, 'x') * 1000, drawing.posToVal(left + width, 'x') * 1000)
-              drawing.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false)
-            },
-          ],
-        },
-      },
-      [seconds, ...(drawn as (number | null)[][])],
-      node,
-    )
-    plot.over.addEventListener('click', () => {
-      const at = plot.cursor.idx
-      if (at !== null && at !== undefined && plot.select.width < 8) acts.current.onPick?.(times[at]!)
-    })
-    const watch = new ResizeObserver(() => plot.setSize({ width: Math.max(node.clientWidth, 1), height }))
-    watch.observe(node)
-    return () => {
-      watch.disconnect()
-      plot.destroy()
+    const make = () => {
+      plot.current?.destroy()
+      plot.current = drawn(node, latest)
     }
-  }, [times, series, stacked, bands, span?.[0], span?.[1], height, format, onZoom === undefined])
+    make()
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(node.clientWidth, 1), height }))
+    resized.observe(node)
+    const themed = new MutationObserver(make)
+    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    return () => {
+      resized.disconnect()
+      themed.disconnect()
+      plot.current?.destroy()
+      plot.current = null
+    }
+  }, [look, height, onZoom === undefined])
+  useEffect(() => plot.current?.setData(figuresOf(latest.current)), [times, series, bands, span?.[0], span?.[1]])
   return <div ref={place} role="img" aria-label={label} className="chart w-full" style={{ minHeight: height + 30 }} />
+}
+
+const leastDrag = 8
+
+// What stands at a mark, by the seconds between two: its own words, and those that are added where a year or a day begins.
+const timeLabels: uPlot.Axis.Values = [
+  [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
+  [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', null, null, '\n{D} {MMM}', null, null, null, 1],
+  [1, '{HH}:{mm}:{ss}', null, null, '\n{D} {MMM}', null, null, null, 1],
+]
+
+function drawn(node: HTMLElement, latest: { readonly current: ChartProps }): uPlot {
+  const { times, series, stacked, span, onZoom, height = 220 } = latest.current
+  const style = getComputedStyle(document.documentElement)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line') } }
+  const format = (value: number) => latest.current.format(value)
+  const plot = new uPlot(
+    {
+      width: Math.max(node.clientWidth, 1),
+      height,
+      cursor: {
+        sync: { key: shared.key },
+        drag: { x: onZoom !== undefined, y: false, setScale: false },
+        points: { size: 6 },
+      },
+      legend: { live: true },
+      axes: [
+        { ...axis, space: 70, values: timeLabels },
+        { ...axis, size: 64, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) },
+      ],
+      scales: {
+        ...(span && { x: { range: (): [number, number] => latest.current.span!.map(ms => ms / 1000) as [number, number] } }),
+        y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.1 || 1] },
+      },
+      series: [
+        { label: 'Time' },
+        ...series.map((one, at) => ({
+          label: one.label,
+          stroke: colour(one.colour),
+          width: 1.5,
+          ...(one.dashed && { dash: [5, 4] }),
+          ...(stacked && !one.apart && { fill: `color-mix(in srgb, ${colour(one.colour)} 35%, transparent)` }),
+          points: { show: times.length < 3 },
+          // A stack is drawn as sums; what is told is each one's own part.
+          value: (_: uPlot, __: number, ___: number, index: number | null) =>
+            told(index === null ? null : latest.current.series[at]?.values[index], format),
+        })),
+      ],
+      // Each layer of a stack is filled down to the one below it.
+      bands: stacked ? layersOf(series) : [],
+      hooks: {
+        drawClear: [
+          drawing => {
+            for (const band of latest.current.bands ?? []) {
+              const from = Math.max(drawing.valToPos(band.from / 1000, 'x', true), drawing.bbox.left)
+              const to = Math.min(drawing.valToPos(band.to / 1000, 'x', true), drawing.bbox.left + drawing.bbox.width)
+              if (to <= from) continue
+              drawing.ctx.fillStyle = colour(band.colour)
+              drawing.ctx.fillRect(from, drawing.bbox.top, Math.max(to - from, 2), drawing.bbox.height)
+            }
+          },
+        ],
+        setSelect: [
+          drawing => {
+            const { left, width } = drawing.select
+            if (width < leastDrag) return
+            latest.current.onZoom?.(drawing.posToVal(left, 'x') * 1000, drawing.posToVal(left + width, 'x') * 1000)
+            drawing.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false)
+          },
+        ],
+      },
+    },
+    figuresOf(latest.current),
+    node,
+  )
+  plot.over.addEventListener('click', () => {
+    const at = plot.cursor.idx
+    const time = at === null || at === undefined ? undefined : latest.current.times[at]
+    if (time !== undefined && plot.select.width < leastDrag) latest.current.onPick?.(time)
+  })
+  return plot
+}
+
+const figuresOf = ({ times, series, stacked }: ChartProps): uPlot.AlignedData => [
+  times.map(time => time / 1000),
+  ...((stacked ? stack(series) : series.map(one => one.values)) as (number | null)[][]),
+]
+
+/** The places of layers that lie on each other, the upper one first; the first place is that of the times. */
+function layersOf(series: readonly Series[]): { series: [number, number] }[] {
+  const layers = series.flatMap((one, at) => (one.apart ? [] : [at + 1]))
+  return layers.slice(1).map((upper, at) => ({ series: [upper, layers[at]!] }))
 }
 
 const told = (value: number | null | undefined, format: (value: number) => string) =>

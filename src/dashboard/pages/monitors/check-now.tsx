@@ -1,19 +1,15 @@
 import { useEffect } from 'react'
 import type { MonitorCheckView, MonitorView } from '../../../features/monitors/shapes'
-import { Code } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
-import { Facts } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { Status } from '../../parts/status'
 import { useSend } from '../../queries'
-import { Waterfall } from './waterfall'
+import { Found } from './found'
 
 interface CheckNowProps {
   monitor: MonitorView
   onClose(): void
 }
-
-type Result = NonNullable<MonitorCheckView['result']>
 
 /** Checks at once, and shows what was found. */
 export function CheckNow({ monitor, onClose }: CheckNowProps) {
@@ -34,50 +30,5 @@ export function CheckNow({ monitor, onClose }: CheckNowProps) {
         {result && <Found result={result} />}
       </div>
     </Dialog>
-  )
-}
-
-/** All that a check found: parts, conditions that held, what came back. */
-export function Found({ result }: { result: Result }) {
-  const { evidence } = result
-  return (
-    <div className="flex flex-col gap-4">
-      <Facts
-        rows={[
-          ['Found', <Status state={result.status} />],
-          ['Failure', result.error && `${result.error.message} (${result.error.kind})`],
-          ['Code', result.code],
-          ['Answered by', result.address],
-          ['Certificate', result.certificate && `${result.certificate.subject}, signed by ${result.certificate.issuer}`],
-          ['Asked', evidence?.request],
-          ['TLS', evidence?.tls && `${evidence.tls.version}, ${evidence.tls.cipher}`],
-          ['DNS', evidence?.dns && `${evidence.dns.rcode} ${evidence.dns.answers.join(', ')}`],
-        ]}
-      />
-      {result.conditions.length > 0 && (
-        <div>
-          <h3 className="mb-1 font-medium">Conditions that held</h3>
-          <ul className="flex flex-col gap-1">
-            {result.conditions.map(one => (
-              <li key={`${one.level}${one.index}`}>
-                <Status state={one.level} /> <code className="font-mono text-[13px]">{one.found}</code>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Waterfall phases={result.phases} latencyMs={result.latency_ms} />
-      {evidence?.headers && (
-        <Code
-          label="header of the answer"
-          text={Object.entries(evidence.headers)
-            .map(([name, value]) => `${name}: ${value}`)
-            .join('\n')}
-        />
-      )}
-      {evidence?.body && (
-        <Code label={evidence.body_truncated ? 'beginning of the answer' : 'answer'} text={evidence.body} wrap />
-      )}
-    </div>
   )
 }

@@ -17,6 +17,13 @@ interface GroupedProps {
 
 const deepest = 10
 
+interface MembersProps {
+  group: MonitorView
+  query: Record<string, string>
+  /** How many groups it is in, of those that are open. */
+  depth: number
+}
+
 /** Monitors by their groups: a group stands as its members do, and opens to show them. What is in no group comes last. */
 export function Grouped({ query }: GroupedProps) {
   const groups = useList<MonitorView>('/monitors', { type: 'group', group: 'none', sort: 'name' })
@@ -32,7 +39,7 @@ export function Grouped({ query }: GroupedProps) {
   )
 }
 
-function Group({ group, query, depth }: { group: MonitorView; query: Record<string, string>; depth: number }) {
+function Group({ group, query, depth }: MembersProps) {
   const [isOpen, setOpen] = useState(group.status === 'down' || group.status === 'degraded')
   const Icon = isOpen ? ChevronDown : ChevronRight
   return (
@@ -53,16 +60,21 @@ function Group({ group, query, depth }: { group: MonitorView; query: Record<stri
         <Status state={group.status} />
         <span className="ml-auto text-[13px] whitespace-nowrap text-muted">{membersOf(group).length} members</span>
       </div>
-      {isOpen && <Members group={group} query={query} depth={depth} />}
+      {isOpen && (
+        <div className="border-t border-line p-2">
+          <Members group={group} query={query} depth={depth} />
+        </div>
+      )}
     </section>
   )
 }
 
-function Members({ group, query, depth }: { group: MonitorView; query: Record<string, string>; depth: number }) {
+/** The members of a group: groups among them open in turn. */
+export function Members({ group, query, depth }: MembersProps) {
   const list = useList<MonitorView>('/monitors', { ...query, group: group.id })
   const inner = list.rows.filter(one => one.type === 'group')
   return (
-    <div className="flex flex-col gap-2 border-t border-line p-2">
+    <div className="flex flex-col gap-2">
       {depth < deepest && inner.map(one => <Group key={one.id} group={one} query={query} depth={depth + 1} />)}
       <Rows label={`Members of ${group.name}`} list={list} isEmpty="No member fits." />
     </div>
@@ -79,7 +91,15 @@ function Loose({ query }: GroupedProps) {
   )
 }
 
-function Rows({ label, list, isEmpty }: { label: string; list: Listed<MonitorView>; isEmpty: string }) {
+interface RowsProps {
+  label: string
+  list: Listed<MonitorView>
+  /** Said in place of no rows. */
+  isEmpty: string
+}
+
+/** Monitors with what came of their last checks, but for groups. */
+function Rows({ label, list, isEmpty }: RowsProps) {
   const [ids, setIds] = useState<readonly string[]>([])
   const recent = useRecent(ids)
   const columns = useMemo(() => monitorColumns(recent), [recent])

@@ -23,10 +23,13 @@ const ranges = [
   ['90d', '90 d', 90 * 24 * hourMs],
 ] as const
 const height = 240
+const newForMs = 3 * hourMs
 
 /** How long checks took, by their parts, over a span that one picks or draws. */
 export function Latency({ monitor }: { monitor: MonitorView }) {
-  const [{ range, from, to }, set] = useAddress({ range: '24h', from: '', to: '' })
+  // Of a new one a day would be an empty chart with all of it at the edge.
+  const isNew = systemClock.now() - new Date(monitor.created_at).getTime() < newForMs
+  const [{ range, from, to }, set] = useAddress({ range: isNew ? '1h' : '24h', from: '', to: '' })
   // To the minute, so that reading again asks for the same.
   const minute = Math.floor(systemClock.now() / 60_000) * 60_000
   const length = ranges.find(([name]) => name === range)?.[2] ?? 24 * hourMs

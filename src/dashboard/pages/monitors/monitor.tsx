@@ -8,6 +8,8 @@ import { useNow } from '../../parts/time'
 import { useOne } from '../../queries'
 import { useResults, type LiveResult } from '../../shell/live'
 import { CheckNow } from './check-now'
+import { Members } from './grouped'
+import { LastFailure } from './last-failure'
 import { Latency } from './latency'
 import { MonitorActions } from './monitor-actions'
 import { MonitorFacts } from './monitor-facts'
@@ -17,6 +19,7 @@ import { Runs } from './runs'
 import { stateSentence } from './state-sentence'
 import { Uptime } from './uptime'
 
+const byName = { sort: 'name' }
 const up = { to: '/monitors', label: 'Monitors' }
 
 /** A monitor: how it stands, how it did, and what came of its checks. */
@@ -53,7 +56,17 @@ function Shown({ monitor }: { monitor: MonitorView }) {
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
           <Uptime id={monitor.id} />
-          {!isGroup && <Latency monitor={monitor} />}
+          {isGroup ? (
+            <section aria-label="Members">
+              <h2 className="mb-2 font-semibold">Members</h2>
+              <Members group={monitor} query={byName} depth={1} />
+            </section>
+          ) : (
+            <>
+              <LastFailure monitor={monitor} />
+              <Latency monitor={monitor} />
+            </>
+          )}
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
           <MonitorFacts monitor={monitor} />

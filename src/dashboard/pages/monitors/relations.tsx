@@ -4,22 +4,19 @@ import type { Page } from '../../client'
 import { Card } from '../../parts/page'
 import { StatusIcon, wordsOf } from '../../parts/status'
 import { useOne } from '../../queries'
-import { membersOf } from './columns'
 
 type Named = Pick<MonitorView, 'id' | 'name' | 'status'>
 
 const most = 100
 const query = { limit: most, fields: 'id,name,status', sort: 'name' }
 
-/** What a monitor hangs together with: members, groups, what it depends on and what depends on it. */
+/** What a monitor hangs together with: groups, what it depends on and what depends on it. */
 export function Relations({ monitor }: { monitor: MonitorView }) {
   const parents = useNamed(monitor.depends_on.length > 0 ? { ids: monitor.depends_on } : null)
-  const members = useNamed(monitor.type === 'group' && membersOf(monitor).length > 0 ? { group: monitor.id } : null)
   const children = useNamed({ depends_on: monitor.id })
   const groups = useNamed({ member: monitor.id })
   return (
     <>
-      <Named title="Members" rows={members} />
       <Named title="Depends on" rows={parents} />
       <Named title="What depends on it" rows={children} />
       <Named title="In groups" rows={groups} />

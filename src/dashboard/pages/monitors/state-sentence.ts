@@ -6,14 +6,15 @@ export function stateSentence(monitor: MonitorView, now: number): string {
   const lasted = span(Math.max(0, now - new Date(monitor.status_since_at).getTime()))
   const answer = monitor.last_result?.latency_ms
   const answers = answer === null || answer === undefined ? '' : `, answers in ${latency(answer)}`
-  const why = monitor.last_result?.error?.message
+  const error = monitor.last_result?.error?.message
+  const why = error ? `: ${error}` : ''
   switch (monitor.status) {
     case 'up':
       return `Up for ${lasted}${answers}.`
     case 'degraded':
-      return `Degraded for ${lasted}${answers}.${why ? ` ${why}` : ''}`
+      return `Degraded for ${lasted}${answers}${why}.`
     case 'down':
-      return `Down for ${lasted}.${why ? ` ${why}` : ''}`
+      return `Down for ${lasted}${why}.`
     case 'maintenance':
       return `In maintenance for ${lasted}: what happens meanwhile does not count.`
     case 'paused':

@@ -1,5 +1,8 @@
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
+import { systemClock } from '../../../core/clock'
+import type { IncidentView } from '../../../features/incidents/shapes'
 import type { UptimeView } from '../../../features/monitors/series/shapes'
+import type { Page } from '../../client'
 import { Bars, type Bar } from '../../parts/bars'
 import { Card } from '../../parts/page'
 import type { Mood } from '../../parts/status'
@@ -10,6 +13,9 @@ import { percent } from './percent'
 type Day = UptimeView['days'][number]
 
 const shownDays = 90
+const dayMs = 86_400_000
+// Sweden writes days as the API does: 2026-11-21.
+const isoDay = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' })
 const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** How much of the time it was up: the last day, month, quarter and year, and each of the last 90 days. */
@@ -17,10 +23,15 @@ export function Uptime({ id }: { id: string }) {
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
   const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
   const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
+  const incidents = useIncidents(id)
   const bars = useMemo(() => {
-    const before = Array.from({ length: shownDays - days.length }, (): Bar => ({ mood: 'idle', title: 'Not watched yet' }))
-    return [...before, ...days.map(barOf)]
-  }, [days])
+    const before = Array.from({ length: shownDays - days.length }, (): Bar => ({
+      mood: 'idle',
+      title: 'Not watched yet',
+      part: 0.15,
+    }))
+    return [...before, ...days.map(day => barOf(day, incidents.get(day.date) ?? []))]
+  }, [days, incidents])
   const figures: [string, number | null | undefined][] = [
     ['24 hours', day.data?.uptime_percent],
     ['30 days', year.data && uptimeOf(year.data.days.slice(-30))],
@@ -45,15 +56,17 @@ export function Uptime({ id }: { id: string }) {
       />
       <div className="mt-1 flex justify-between text-[13px] text-muted">
         <span>{shownDays} days ago</span>
-        <span>
-          {year.data && year.data.outages > 0
-            ? `${year.data.outages} ${year.data.outages === 1 ? 'outage' : 'outages'} in a year, back after ${span((year.data.mttr_seconds ?? 0) * 1000)} on average`
-            : ''}
-        </span>
         <span>today</span>
       </div>
-      {day.data && day.data.latency.n > 0 && (
+      {year.data && year.data.outages > 0 && (
         <p className="mt-2 text-[13px] text-muted">
+          In a year: {year.data.outages} {year.data.outages === 1 ? 'outage' : 'outages'}, back after{' '}
+          {span((year.data.mttr_seconds ?? 0) * 1000)} on average, the longest{' '}
+          {span((year.data.longest_outage_seconds ?? 0) * 1000)}.
+        </p>
+      )}
+      {day.data && day.data.latency.n > 0 && (
+        <p className="mt-1 text-[13px] text-muted">
           In 24 hours: mean {latency(day.data.latency.avg)}, half within {latency(day.data.latency.p50)}, 95 of 100 within{' '}
           {latency(day.data.latency.p95)}, 99 within {latency(day.data.latency.p99)}.
         </p>
@@ -72,15 +85,37 @@ function uptimeOf(days: readonly Day[]): number | null {
   return up + down === 0 ? null : (100 * up) / (up + down)
 }
 
-function barOf({ date, seconds, uptime_percent }: Day): Bar {
+/** Titles of the incidents of the last 90 days, by the day on which they began. */
+function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {
+  const [since] = useState(() => new Date(systemClock.now() - shownDays * dayMs).toISOString())
+  const { data } = useOne<Page<IncidentView>>('/incidents', {
+    monitor: id,
+    'started_at[gte]': since,
+    limit: 100,
+    fields: 'id,title,cause,started_at',
+  })
+  return useMemo(() => {
+    const byDay = Map.groupBy(data?.data ?? [], one => isoDay.format(new Date(one.started_at)))
+    return new Map([...byDay].map(([day, own]) => [day, own.map(one => one.cause || one.title)]))
+  }, [data])
+}
+
+const mostTold = 3
+
+function barOf({ date, seconds, uptime_percent }: Day, incidents: readonly string[]): Bar {
   const times = [
     seconds.down > 0 && `${span(seconds.down * 1000)} down`,
     seconds.degraded > 0 && `${span(seconds.degraded * 1000)} degraded`,
     seconds.maintenance > 0 && `${span(seconds.maintenance * 1000)} maintenance`,
   ].filter(Boolean)
+  const told = incidents.slice(0, mostTold)
+  if (incidents.length > mostTold) told.push(`and ${incidents.length - mostTold} more incidents`)
   // The day is one of the calendar, whatever the zone is that its name is read in.
   const name = dayOf(`${date}T12:00:00`)
-  return { mood: moodOfDay(uptime_percent, seconds), title: [name, percent(uptime_percent), ...times].join(' · ') }
+  return {
+    mood: moodOfDay(uptime_percent, seconds),
+    title: [[name, percent(uptime_percent), ...times].join(' · '), ...told].join('\n'),
+  }
 }
 
 function moodOfDay(uptimePercent: number | null, { down, degraded }: Day['seconds']): Mood {
