@@ -79,7 +79,7 @@ const written = (value: unknown) =>
 function Changes({ before, after }: { before: Record<string, unknown>; after: Record<string, unknown> }) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return (
-    <div className="overflow-x-auto">
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="What changed">
       <table className="w-full min-w-lg">
         <thead className="text-left text-[13px] text-muted">
           <tr>

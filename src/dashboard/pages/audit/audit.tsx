@@ -14,9 +14,8 @@ import { useList, useOne } from '../../queries'
 import { isoOf } from './times'
 
 const columns: readonly Column<AuditEventView>[] = [
-  { name: 'at', title: 'When', width: '8.5rem', render: one => <Ago at={one.occurred_at} /> },
-  { name: 'actor', title: 'Who', width: '11rem', render: one => one.actor.name ?? one.actor.type },
   { name: 'action', title: 'What', render: one => <code className="font-mono text-[13px]">{one.action}</code> },
+  { name: 'actor', title: 'Who', width: '11rem', from: 'sm', render: one => one.actor.name ?? one.actor.type },
   {
     name: 'target',
     title: 'To what',
@@ -25,6 +24,7 @@ const columns: readonly Column<AuditEventView>[] = [
   },
   { name: 'from', title: 'From', width: '10rem', from: 'lg', render: one => one.context.ip ?? one.context.channel },
   { name: 'outcome', title: 'Outcome', width: '8rem', from: 'sm', render: one => <Status state={one.outcome} /> },
+  { name: 'at', title: 'When', width: '8.5rem', render: one => <Ago at={one.occurred_at} /> },
 ]
 
 /** Who did what, when and from where: every change, and every one that was refused. */

@@ -13,6 +13,11 @@ import { useList, useOne, useSend } from '../../queries'
 import { makePasskey, usesPasskeys } from '../door/passkeys'
 
 type Asked = { what: 'new' } | { what: 'name' | 'delete'; passkey: PasskeyView } | null
+// Browsers decide where there are passkeys (WebAuthn section 5.1.3): at names alone, and over HTTPS or on this machine.
+const because = {
+  ip_address: 'Passkeys need a name in the address of the hub. This one has a number.',
+  plain_http: 'Passkeys need HTTPS, or a hub at localhost.',
+}
 const stale = ['/passkeys', '/users', '/sessions']
 
 /** Passkeys: a finger, a face or a PIN instead of password and code. */
@@ -37,7 +42,7 @@ export function Passkeys() {
   }
   const why =
     methods.data && !methods.data.passkeys.possible
-      ? methods.data.passkeys.reason
+      ? because[methods.data.passkeys.reason ?? 'plain_http']
       : usesPasskeys()
         ? null
         : 'This browser has no passkeys here.'

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
+
+let ui: Dashboard
+beforeAll(async () => {
+  ui = await dashboard()
+}, 60_000)
+afterAll(() => ui?.[Symbol.asyncDispose]())
+
+test('an incident is opened by hand, acknowledged, written about, resolved, and its post-mortem is kept', async () => {
+  const page = await ui.open('/incidents')
+  await page.keyboard.press('c')
+  await page.getByLabel('What is wrong').fill('Payments fail')
+  await page.getByRole('button', { name: 'Open the incident' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Payments fail' }).waitFor()
+
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByText('acknowledged', { exact: true }).first().waitFor()
+  await page.getByLabel('Note').fill('Restarted the second server.')
+  await page.getByRole('button', { name: 'Add the note' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Restarted the second server.' }).waitFor()
+
+  await page.getByRole('button', { name: 'Write' }).click()
+  await page.getByLabel('Text').fill('The disk was full.')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Post-mortem saved').waitFor()
+  await page.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
+  await page.getByText('resolved', { exact: true }).first().waitFor()
+  await expectClean(page)
+
+  const { data } = await ui.api('GET', '/v1/incidents?status=resolved')
+  expect(data[0]).toMatchObject({ title: 'Payments fail', postmortem: { body: 'The disk was full.' } })
+  await page.goto(`${ui.hub.url}/incidents`)
+  await page.getByText('Nothing is wrong').waitFor()
+  await page.getByLabel('Status').selectOption('Resolved')
+  await page.getByRole('link', { name: /Payments fail/ }).waitFor()
+  await expectClean(page)
+}, 120_000)
+
+test('the audit log tells who did what, finds it by action, and shows what was changed', async () => {
+  const token = await ui.api('POST', '/v1/tokens', { name: 'first name', mode: 'read_only' })
+  await ui.api('PATCH', `/v1/tokens/${token.id}`, { name: 'second name' })
+  const page = await ui.open('/audit')
+  await page.getByLabel('Action').selectOption('account.token.update')
+  await page.getByRole('table', { name: 'Audit log' }).getByRole('link', { name: 'account.token.update' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'account.token.update' }).waitFor()
+  const changes = page.getByRole('row').filter({ hasText: 'first name' })
+  expect(await changes.textContent()).toContain('second name')
+  await expectClean(page)
+}, 60_000)
+
+test('an audit stream is made with its secret and deleted, and events show what they tell', async () => {
+  const page = await ui.open('/audit-streams')
+  await page.keyboard.press('c')
+  await page.getByLabel('Name').fill('archive')
+  await page.getByLabel('URL').fill('http://127.0.0.1:9/audit')
+  await page.getByRole('button', { name: 'Make the stream' }).click()
+  expect(await page.getByRole('dialog').locator('code').textContent()).toStartWith('whsec_')
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: 'More for archive' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('button', { name: 'Delete stream' }).click()
+  await page.getByText('No streams').waitFor()
+  await expectClean(page)
+
+  await ui.api('POST', '/v1/dns/zones', { name: 'events.example' })
+  await page.goto(`${ui.hub.url}/events`)
+  await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor()
+  await expectClean(page)
+}, 60_000)
