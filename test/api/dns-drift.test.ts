@@ -61,7 +61,7 @@ describe('what somebody else changes at a provider', () => {
     expect(await w.happened()).toEqual([])
     expect(kept.there()).toContain('www.example.com. A 300 198.51.100.7')
     expect((await kept.records('?synced=false')).map(one => one.name).sort()).toEqual(['api', 'www'])
-    expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'drifted' } })
+    expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'drifted', targets: [{ different_count: 3 }] } })
     const notices = (await w.acme.call('GET', '/v1/notices')).body.data
     expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['dns_zone.drifted', 1]])
   })

@@ -451,6 +451,7 @@ describe('the list of records', () => {
     const { one, two } = await filled(w)
     const of = (query: string) => contents(w, query)
     expect(await of('zone=example.net&sort=name')).toEqual(['@ NS ns1.example.net.', 'ns1 A 127.0.0.1', 'www AAAA 2001:db8::1'])
+    expect(await of('zone=example.net&sort=-type')).toEqual(['@ NS ns1.example.net.', 'www AAAA 2001:db8::1', 'ns1 A 127.0.0.1'])
     expect(await of(`zone=${two.id}&type=AAAA`)).toEqual(['www AAAA 2001:db8::1'])
     expect(await of('zone=example.org')).toEqual([])
     expect(await of('type=cname')).toEqual(['api.dev CNAME www.example.com.'])

@@ -4,22 +4,10 @@ import { AskFailed } from '../../src/core/dns-client/failure'
 import { transferZone } from '../../src/core/dns-client/transfer'
 import type { TsigKey } from '../../src/core/dns/tsig'
 import { call, fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
-import { digged, queryOctets, recordText, type Digged } from '../support/served-zone'
+import { ask } from '../support/hub-answers'
+import { recordText } from '../support/served-zone'
 
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
-
-/** Asks a hub's name server by UDP; null when nothing comes back within a second. */
-async function ask(hub: HubProcess, name: string, type = 'A'): Promise<Digged | null> {
-  const { promise, resolve } = Promise.withResolvers<Digged>()
-  const socket = await Bun.udpSocket({
-    connect: { hostname: '127.0.0.1', port: hub.dnsPort },
-    socket: { data: (_, answer) => resolve(digged(answer)), error() {} },
-  })
-  socket.send(queryOctets(name, type))
-  const answer = await Promise.race([promise, Bun.sleep(1000).then(() => null)])
-  socket.close()
-  return answer
-}
 
 test('three calls from an empty folder a name is answered with authority, and follows its record', async () => {
   await using here = await installation()

@@ -1,10 +1,7 @@
 import type { ZoneImported } from '../../../features/dns/record-shapes'
-import { Tag } from '../../parts/status'
+import { RrsetName } from './rrset-diff'
 
 type Change = NonNullable<ZoneImported['preview']>['changes'][number]
-
-const signs = { create: '+', update: '~', delete: '−' } as const
-const looks = { create: 'text-ok', update: 'text-warn', delete: 'text-bad' } as const
 
 /** What an import would do, name by name: before and after. */
 export function ImportPreview({ would }: { would: ZoneImported }) {
@@ -31,7 +28,6 @@ export function ImportPreview({ would }: { would: ZoneImported }) {
         <table className="w-full text-[13px]">
           <thead className="sr-only">
             <tr>
-              <th scope="col">What</th>
               <th scope="col">Name and type</th>
               <th scope="col">Values</th>
             </tr>
@@ -39,12 +35,8 @@ export function ImportPreview({ would }: { would: ZoneImported }) {
           <tbody>
             {changes.map(one => (
               <tr key={`${one.name} ${one.type}`} className="align-top">
-                <td className={`w-8 border-b border-line px-2 py-1.5 text-center font-mono font-bold ${looks[one.action]}`}>
-                  <span aria-hidden>{signs[one.action]}</span>
-                  <span className="sr-only">{one.action}</span>
-                </td>
-                <td className="border-b border-line py-1.5 pr-3 font-mono">
-                  {one.name} <Tag>{one.type}</Tag>
+                <td className="border-b border-line px-3 py-1.5">
+                  <RrsetName name={one.name} type={one.type} action={one.action} />
                 </td>
                 <td className="border-b border-line py-1.5 pr-3 font-mono wrap-anywhere">
                   <Values change={one} />

@@ -14,4 +14,6 @@ export const zoneTabs: readonly ZoneTab[] = [
   { name: 'drift', label: 'Drift', for: zone => zone.sync.targets.length > 0 },
   { name: 'plans', label: 'Plans' },
   { name: 'history', label: 'History' },
+  { name: 'secondaries', label: 'Secondaries', for: zone => zone.served },
+  { name: 'settings', label: 'Settings' },
 ]

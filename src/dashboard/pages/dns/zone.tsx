@@ -10,6 +10,8 @@ const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
   drift: lazy(() => import('./sync/drift')),
   plans: lazy(() => import('./sync/plans')),
   history: lazy(() => import('./history/history')),
+  secondaries: lazy(() => import('./secondaries/secondaries')),
+  settings: lazy(() => import('./settings/settings')),
 }
 const up = { to: '/dns', label: 'Zones' }
 

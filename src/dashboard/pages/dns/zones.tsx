@@ -1,79 +1,86 @@
-import { Globe } from 'lucide-react'
+import { Globe, Plus } from 'lucide-react'
+import type { ZoneTransferView } from '../../../features/dns/transfers/shapes'
 import type { ZoneView } from '../../../features/dns/zone-shapes'
 import { useAddress } from '../../parts/address'
+import { Button } from '../../parts/button'
 import { Empty } from '../../parts/empty'
 import { Choice, Filters, SearchField } from '../../parts/filters'
-import { Status } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
-import { useList } from '../../queries'
+import { Table } from '../../parts/table'
+import { useList, useOne } from '../../queries'
+import { usePerson } from '../../session'
 import { DnsFrame } from './dns-frame'
+import { NewZone } from './new-zone'
+import { useProviderNames } from './provider-names'
+import { zoneColumns } from './zone-columns'
 
-const columns: readonly Column<ZoneView>[] = [
-  {
-    name: 'name',
-    title: 'Zone',
-    sort: 'name',
-    render: one => <span className="font-medium">{one.unicode_name}</span>,
-  },
-  {
-    name: 'state',
-    title: 'State',
-    width: '9rem',
-    render: one => <Status state={one.status === 'paused' ? 'paused' : one.sync.state} />,
-  },
-  {
-    name: 'records',
-    title: 'Records',
-    width: '7rem',
-    right: true,
-    from: 'sm',
-    render: one => one.record_count.toLocaleString(),
-  },
-  { name: 'serial', title: 'Serial', width: '9rem', right: true, from: 'lg', render: one => one.serial },
-  {
-    name: 'updated',
-    title: 'Changed',
-    width: '9rem',
-    sort: 'updated_at',
-    from: 'md',
-    render: one => <Ago at={one.updated_at} />,
-  },
-]
-
-/** The zones of the workspace, and how each stands. */
+/** The zones of the workspace: where each is kept, how it stands there, and why. */
 export default function Zones() {
-  const [{ sort, q, synced }, set] = useAddress({ sort: 'name', q: '', synced: '' })
-  const list = useList<ZoneView>('/dns/zones', { sort, q, synced, include: 'total' })
+  const { mayWrite } = usePerson()
+  const [asked, set] = useAddress({ sort: 'name', q: '', stands: '', status: '', add: '' })
+  const { sort, q, stands, status, add } = asked
+  const list = useList<ZoneView>('/dns/zones', { sort, q, status, ...standsQuery(stands), include: 'total' })
+  const transfers = useOne<{ data: ZoneTransferView[] }>('/dns/providers/builtin/transfers', {}, { everyMs: 30_000 })
+  const nameOf = useProviderNames()
+  const newZone = mayWrite && (
+    <Button kind="main" data-new icon={<Plus className="size-4" aria-hidden />} onClick={() => set({ add: 'zone' })}>
+      New zone
+    </Button>
+  )
   return (
-    <DnsFrame lead="Zones are kept here as data, and brought to where they are served.">
+    <DnsFrame lead="Zones are kept here as data, served by the hub, and brought to providers." actions={newZone}>
       <Filters>
         <SearchField label="Search zones" value={q} onChange={text => set({ q: text })} />
+        <Choice label="State" value={stands} onChange={value => set({ stands: value })} choices={standings} />
         <Choice
-          label="Whether synced"
-          value={synced}
-          onChange={value => set({ synced: value })}
+          label="Status"
+          value={status}
+          onChange={value => set({ status: value })}
           choices={[
-            ['', 'All zones'],
-            ['true', 'Synced'],
-            ['false', 'Not synced'],
+            ['', 'Active or paused'],
+            ['active', 'Active'],
+            ['paused', 'Paused'],
           ]}
         />
       </Filters>
       <Table
         label="Zones"
-        columns={columns}
+        columns={zoneColumns({ nameOf, transfers: transfers.data?.data ?? [] })}
         list={list}
         idOf={one => one.id}
         linkOf={one => `/dns/zones/${one.id}`}
         sort={sort}
         onSort={value => set({ sort: value })}
+        rowHeight={52}
         empty={
-          <Empty icon={Globe} title="No zones">
-            A zone holds the records of a domain.
-          </Empty>
+          q || stands || status ? (
+            <Empty icon={Globe} title="No such zones">
+              None is like what is asked for.
+            </Empty>
+          ) : (
+            <Empty icon={Globe} title="No zones" action={newZone}>
+              A zone has the records of a domain. Make one, or take one over from where it is now.
+            </Empty>
+          )
         }
       />
+      <NewZone open={add !== ''} onClose={() => set({ add: '' })} />
     </DnsFrame>
   )
+}
+
+const standings = [
+  ['', 'All states'],
+  ['not', 'Not as they are to be'],
+  ['blocked', 'Held back'],
+  ['drifted', 'Drifted'],
+  ['conflict', 'In conflict'],
+  ['pending', 'Pending'],
+  ['error', 'In error'],
+  ['synced', 'Synced'],
+] as const
+
+function standsQuery(word: string): Record<string, string> {
+  if (word === '') return {}
+  if (word === 'not') return { synced: 'false' }
+  return word === 'blocked' ? { blocked: 'true' } : { state: word }
 }

@@ -60,6 +60,7 @@ const targetExample = {
   id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
   provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
   state: 'synced',
+  different_count: 0,
   stale: false,
   checked_at: '2026-11-21T10:00:00.000Z',
   last_sync_at: '2026-11-21T10:00:00.000Z',
@@ -77,6 +78,10 @@ export const ZoneTarget = Shape(
         'How the zone stands there: the worst of its rrsets, and `error` as well while the zone is gone there, the provider refuses to show it ' +
         `or what it shows is not believed. ${State.description}`,
     },
+    different_count: Type.Integer({
+      minimum: 0,
+      description: 'Names and types that are not there as they are to be, as of the last reading.',
+    }),
     stale: Type.Boolean({
       description:
         'True when it could not be read for twice the time between readings. Of one that does not answer `state` is that of the last reading.',

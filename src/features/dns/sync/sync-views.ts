@@ -1,10 +1,10 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, count, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
 import { rrsetKey, type ZoneRow } from '../zone-rows'
 import { dnsPlans, dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { observedOf, type TargetRow, type TargetRrset } from './target-rows'
-import { isSynced, worstOf } from './three-way'
+import { isSynced, syncStates, worstOf } from './three-way'
 import { standingAt } from './zone-standing'
 import { plannedForm } from './plan-forms'
 import type { BlockedView, RecordSyncView, TargetView, ZoneSyncView } from './sync-shapes'
@@ -24,6 +24,7 @@ export async function standingsOf(read: Reader, zones: readonly ZoneRow[]): Prom
     ids.length === 0
       ? []
       : await read.select().from(dnsZoneTargets).where(inArray(dnsZoneTargets.zoneId, ids)).orderBy(dnsZoneTargets.id)
+  const viewOf = await targetViews(read, targets)
   const blocked =
     plans.length === 0
       ? []
@@ -35,16 +36,34 @@ export async function standingsOf(read: Reader, zones: readonly ZoneRow[]): Prom
     const plan = blocked.find(one => one.id === zone.blockedPlanId)
     return {
       synced: standing.isSynced,
-      sync: { state: standing.syncState, targets: own.map(targetView) },
+      sync: { state: standing.syncState, targets: own.map(viewOf) },
       blocked: plan ? { plan_id: plan.id, reasons: plan.reasons } : null,
     }
   }
 }
 
-export const targetView = (row: TargetRow): TargetView => ({
+/** Targets as the API shows them, with a query for what differs where anything does. */
+export async function targetViews(read: Reader, targets: readonly TargetRow[]): Promise<(row: TargetRow) => TargetView> {
+  // The state of a target is the worst of its rrsets.
+  const ids = targets.filter(one => !isSynced(one.state)).map(one => one.id)
+  const counts =
+    ids.length === 0
+      ? []
+      : await read
+          .select({ id: dnsTargetRrsets.targetId, n: count() })
+          .from(dnsTargetRrsets)
+          .where(and(inArray(dnsTargetRrsets.targetId, ids), inArray(dnsTargetRrsets.state, differing)))
+          .groupBy(dnsTargetRrsets.targetId)
+  return row => targetView(row, counts.find(one => one.id === row.id)?.n ?? 0)
+}
+
+const differing = syncStates.filter(state => !isSynced(state))
+
+const targetView = (row: TargetRow, differentCount: number): TargetView => ({
   id: row.id,
   provider_id: row.providerId,
   state: row.state,
+  different_count: differentCount,
   stale: row.isStale,
   checked_at: instant(row.lastReadAt),
   last_sync_at: instant(row.lastSyncAt),

@@ -15,7 +15,7 @@ import { addTarget, noProvider } from './new-target'
 import type { TargetInput } from './shapes'
 import { syncJobFor } from './sync-jobs'
 import type { TargetView } from './sync-shapes'
-import { targetView } from './sync-views'
+import { targetViews } from './sync-views'
 import { dnsZoneTargets } from './tables'
 import { targetsOf } from './target-rows'
 
@@ -27,7 +27,8 @@ export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<Target
     .from(dnsZoneTargets)
     .where(eq(dnsZoneTargets.zoneId, zone.id))
     .orderBy(dnsZoneTargets.id)
-  return { data: rows.map(targetView), pagination: { has_more: false, next_cursor: null } }
+  const viewOf = await targetViews(ctx.hub.read, rows)
+  return { data: rows.map(viewOf), pagination: { has_more: false, next_cursor: null } }
 }
 
 /** Keeps a zone at one more provider. @throws Problem 404, 409, 412, 422 */
@@ -37,7 +38,7 @@ export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput)
     requireMatch(ctx, zone)
     if (!reaches(ctx, input.provider_id)) throw noProvider()
     const row = await addTarget(tx, ctx.hub, zone, input.provider_id)
-    const view = targetView(row)
+    const view = (await targetViews(tx, [row]))(row)
     return {
       result: view,
       target: [target('zone_target', { id: row.id }), zoneTarget(zone)],
@@ -60,12 +61,13 @@ export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): 
     const [other] = (await targetsOf(tx, zone.id)).filter(one => one.id !== row.id)
     if (!other && !zone.isServed)
       throw conflict('The zone would be served by nobody. Have the hub serve it first (`served`), or add another provider.')
+    const view = (await targetViews(tx, [row]))(row)
     await unmark(tx, zone, row.id)
     const providerId = zone.providerId !== row.providerId ? zone.providerId : zone.isServed ? builtin : other!.providerId
     await tx
       .update(dnsZones)
       .set({ targetCount: sql`${dnsZones.targetCount} - 1`, blockedPlanId: null, providerId })
       .where(eq(dnsZones.id, zone.id))
-    return { result: undefined, target: [target('zone_target', { id: row.id }), zoneTarget(zone)], before: targetView(row) }
+    return { result: undefined, target: [target('zone_target', { id: row.id }), zoneTarget(zone)], before: view }
   })
 }
