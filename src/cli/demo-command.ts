@@ -47,8 +47,12 @@ async function demo(flags: DemoFlags, threads: Threads): Promise<void> {
   endOnSurprises(error => console.error(error))
   const asked = stopAsked()
   const folder = folderFor(flags.data)
-  // Also where it ends at once.
-  if (flags.data === undefined) process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // Also where it ends at once. Half of a past is of use to nobody.
+  let isKept = false
+  process.once('exit', () => {
+    if (!isKept) for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true })
+    if (flags.data === undefined) rmSync(folder, { recursive: true, force: true })
+  })
   // Of this machine's own hub nothing is taken over, its key and its database least of all.
   const config = loadConfig({ data: folder, listen: flags.listen, dnsListen: flags.dnsListen }, {})
   const { checkListen } = await import('../hub/listen')
@@ -57,8 +61,8 @@ async function demo(flags: DemoFlags, threads: Threads): Promise<void> {
   const { runDemo } = await import('./demo/run')
   const started = runDemo({ ...config, logLevel: 'error', dnsPollSeconds: 60, stopSeconds: 3 }, threads, flags.seed)
   const demo = await Promise.race([started, asked.then(() => null)])
-  // Half of a past is of use to nobody.
   if (demo === null) return
+  isKept = flags.data !== undefined
   const { running, owner, link } = demo
   console.log(`
 A demo of Bailiwick serves at ${running.hub.baseUrl}

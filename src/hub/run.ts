@@ -12,7 +12,7 @@ import { systemClock, type Clock } from '../core/clock'
 import { folderFault, masterKeysFor, wantedMasterKey } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
 import { openSeries } from '../core/db/series'
-import { openPostgres, openSqlite } from '../core/db/store'
+import { openPostgres, openSqlite, type Synchronous } from '../core/db/store'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { JobSignal } from '../core/jobs/signal'
@@ -38,9 +38,15 @@ import { checkListen, listen } from './listen'
 
 /**
  * Opens the database and the keys: what the command line needs, and what a running hub starts from.
+ * @param synchronous whether commits of SQLite wait for the disk; they do unless told
  * @throws BadSetting, WrongMasterKey, MigrationRefused
  */
-export async function openHub(config: Config, clock: Clock = systemClock, log: Log = openLog(config.logLevel)): Promise<Hub> {
+export async function openHub(
+  config: Config,
+  clock: Clock = systemClock,
+  log: Log = openLog(config.logLevel),
+  synchronous?: Synchronous,
+): Promise<Hub> {
   checkFolder(config)
   const key = await masterKeysFor(config)
   if (key.made)
@@ -48,7 +54,7 @@ export async function openHub(config: Config, clock: Clock = systemClock, log: L
       { file: masterKeyFile(config) },
       'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read',
     )
-  const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config))
+  const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config), synchronous)
   const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now })
   const hub: Hub = {
     id: newId('hub'),

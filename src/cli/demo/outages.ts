@@ -38,7 +38,8 @@ export function troubles(all: readonly Sample[], now: number, random: () => numb
       }
       if (!told.some(one => one.key === key && overlaps(one, mishap))) told.push(mishap)
     }
-  return told.sort((a, b) => a.from - b.from)
+  const whole = told.map(one => ({ ...one, from: Math.round(one.from), to: one.to === null ? null : Math.round(one.to) }))
+  return whole.sort((a, b) => a.from - b.from)
 }
 
 /** What went wrong with what, of which people remember something. */

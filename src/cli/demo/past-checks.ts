@@ -62,7 +62,9 @@ export class PastChecks {
   plan(until: number): void {
     for (const trouble of this.troubles) {
       const { edges, meanwhile } = looksAt(trouble, this.intervalMs(trouble.key), until)
-      for (const at of edges) this.past.plan(at, () => this.look())
+      // Of what others stand on, all have to be looked at.
+      const look = this.isFollowed(trouble.key) ? () => this.look() : () => this.find([this.made.get(trouble.key)!])
+      for (const at of edges) this.past.plan(at, look)
       for (const at of meanwhile) this.past.plan(at, () => this.find([this.made.get(trouble.key)!]))
     }
   }
@@ -80,6 +82,14 @@ export class PastChecks {
   /** To be called after a monitor was edited. */
   edited(key: string, { version }: { version: number }): void {
     this.made.get(key)!.version = version
+  }
+
+  /** Whether it depends on others, or others depend on it or are made of it. */
+  private isFollowed(key: string): boolean {
+    return this.all().some(({ key: other, input: { depends_on = [], options } }) => {
+      const standsOn = [...depends_on, ...((options as { members?: string[] } | undefined)?.members ?? [])]
+      return standsOn.includes(key) || (other === key && standsOn.length > 0)
+    })
   }
 
   /** Tells what some of them find now. */
@@ -131,7 +141,7 @@ const secondMs = 1000
 function looksAt({ from, to }: Trouble, intervalMs: number, until: number): { edges: number[]; meanwhile: number[] } {
   // A result counts for three intervals, and for a minute and a half at least.
   const each = Math.max(2.5 * intervalMs, 75 * secondMs)
-  const soon = (edge: number) => [0, 10, 20].map(seconds => Math.round(edge + seconds * secondMs))
+  const soon = (edge: number) => [0, 10].map(seconds => Math.round(edge + seconds * secondMs))
   const meanwhile: number[] = []
   for (let at = from + each; at < (to ?? until - secondMs); at += each) meanwhile.push(Math.round(at))
   return { edges: [...soon(from), ...(to === null ? [] : soon(to))], meanwhile }

@@ -33,6 +33,7 @@ export interface Credential {
  * when they were due. It serves nobody and checks nothing.
  */
 export class Past {
+  /** In the order of time. */
   private readonly agenda: Happening[] = []
   private readonly watched: string[] = []
   /** When the next job is due of those that are watched (ms UTC); null when others may have been committed since that was looked at. */
@@ -50,7 +51,7 @@ export class Past {
   /** Opens a hub that is made at `begins` (ms UTC). @param resolve looks names up for what it calls */
   static async open(config: Config, begins: number, resolve: Resolve): Promise<Past> {
     const clock = new PastClock(begins)
-    const hub = await openHub(config, clock, openLog('silent'))
+    const hub = await openHub(config, clock, openLog('silent'), 'OFF')
     hub.resolve = resolve
     await prepareInstance(hub)
     await joinHubs(hub, 'demo')
@@ -61,7 +62,8 @@ export class Past {
 
   /** Plans something for a time (ms UTC); of what is planned for the same time, what was planned first comes first. */
   plan(at: number, run: Happening['run']): void {
-    this.agenda.push({ at, run })
+    const later = this.agenda.findLastIndex(one => one.at <= at)
+    this.agenda.splice(later + 1, 0, { at, run })
   }
 
   /** From now on jobs of this kind run at the times when they are due; others run with the next happening that starts some. */
@@ -72,7 +74,6 @@ export class Past {
   /** Lives through all that is planned, and on to `until` (ms UTC). What is planned meanwhile has to be for later. */
   async live(until: number): Promise<void> {
     for (;;) {
-      this.agenda.sort((a, b) => a.at - b.at)
       const next = this.agenda.shift()
       if (!next || next.at > until) break
       await this.pass(next.at)

@@ -22,14 +22,17 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Opens the SQLite file, made if missing, and brings its tables up to date. */
-export async function openSqlite(file: string): Promise<Store> {
+/**
+ * Opens the SQLite file, made if missing, and brings its tables up to date.
+ * @param synchronous `OFF`: what is committed may be lost with the machine, and nobody would mind
+ */
+export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'): Promise<Store> {
   mkdirSync(dirname(file), { recursive: true })
   const first = sqliteConnection(file, 'write')
   migrateSqlite(first)
   first.close()
   const reader = sqliteConnection(file, 'read')
-  const group = new GroupCommit(() => sqliteWriter(file))
+  const group = new GroupCommit(() => sqliteWriter(file, synchronous))
   return {
     read: drizzleSqlite(reader) as unknown as Reader,
     ...noticingFull(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
@@ -79,18 +82,21 @@ function noticingFull(transact: Transact): Pick<Store, 'transact' | 'isFull'> {
   }
 }
 
+/** As SQLite has it: whether a commit waits for the disk. */
+export type Synchronous = 'FULL' | 'OFF'
+
 /** A connection that writes to the SQLite file, and drizzle's handle on it. */
-export function sqliteWriter(file: string): Writer {
-  const db = sqliteConnection(file, 'write')
+export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
+  const db = sqliteConnection(file, 'write', synchronous)
   return { db, tx: drizzleSqlite(db) as unknown as Tx }
 }
 
-function sqliteConnection(file: string, use: 'read' | 'write'): Database {
+function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Synchronous = 'FULL'): Database {
   const db = new Database(file, { create: use === 'write', strict: true })
   const pragmas = [
     'busy_timeout=5000',
     'journal_mode=WAL',
-    'synchronous=FULL',
+    `synchronous=${synchronous}`,
     'foreign_keys=ON',
     'cache_size=-16384',
     'mmap_size=0',
