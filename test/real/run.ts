@@ -1,5 +1,5 @@
 import { startPostgres } from '../support/postgres'
-import { add, closingLine, runs, runTests, say, testFiles, type Counts } from '../support/suite'
+import { add, closingLine, runs, runTogether, say, testFiles, type Counts } from '../support/suite'
 import { installCounterparts } from './install'
 
 // The compiled program against real counterparts, on both engines: `bun run test:real`.
@@ -10,15 +10,18 @@ if (!(await runs([process.execPath, 'src/bin/build.ts']))) {
   process.exit(1)
 }
 
+// Pages are looked at beside the rest: a browser waits as much as the servers do.
 const files = testFiles(['test/real', 'test/e2e'])
+const isOfPages = (file: string) => /\/dashboard-[^/]+$/.test(file)
+const shares = [files.filter(file => !isOfPages(file)), files.filter(isOfPages)]
 const patience = ['--timeout=60000']
 await say('\n== on SQLite\n')
-let counts: Counts = await runTests(files, {}, patience)
+let counts: Counts = await runTogether(shares, {}, patience)
 if (!missing.includes('postgresql')) {
   await say('\n== on PostgreSQL\n')
   const server = await startPostgres()
   try {
-    counts = add(counts, await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, patience))
+    counts = add(counts, await runTogether(shares, { BAILIWICK_DATABASE_URL: server.url }, patience))
   } finally {
     await server.stop()
   }

@@ -33,7 +33,6 @@ export const toast = {
       title: 'That did not work',
       description: [...new Set(detail)].join(' ') + (refused && refused.status >= 500 ? ` (${refused.requestId})` : ''),
       type: 'failed',
-      priority: 'high',
       timeout: 12_000,
     })
   },
@@ -65,7 +64,7 @@ function ToastList() {
       ) : (
         <CircleCheck className="mt-0.5 size-4 shrink-0 text-ok" aria-hidden />
       )}
-      <div className="min-w-0 grow">
+      <div className="min-w-0 grow" {...(one.type === 'failed' && { role: 'alert' })}>
         <Toast.Title className="font-medium" />
         <Toast.Description className="text-muted wrap-anywhere" />
       </div>
