@@ -15,6 +15,8 @@ export const dashboardPaths = [
   '/dns/templates',
   '/dns/templates/:id',
   '/dns/providers',
+  '/dns/providers/new',
+  '/dns/providers/builtin',
   '/dns/providers/:id',
   '/monitors',
   '/monitors/new',

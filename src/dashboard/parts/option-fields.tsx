@@ -124,9 +124,12 @@ function Variants({ at, path, schema, secrets }: OptionFieldProps) {
 
 /** The last member of a path as a label: `auth.client_id` is «Client id». */
 function labelOf(path: string): string {
-  const words = wordsOf(path.slice(path.lastIndexOf('.') + 1))
+  const words = wordsOf(path.slice(path.lastIndexOf('.') + 1)).replace(shortForms, form => form.toUpperCase())
   return words[0]!.toUpperCase() + words.slice(1)
 }
+
+// What is said letter by letter is written so.
+const shortForms = /\b(?:api|ca|dns|id|ip|mx|tls|ttl|url)\b/g
 
 const lastOf = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
 

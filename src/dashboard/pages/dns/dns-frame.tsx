@@ -2,7 +2,10 @@ import type { ReactNode } from 'react'
 import { Page } from '../../parts/page'
 import { Tabs } from '../../parts/tabs'
 
-const tabs = [{ to: '/dns', label: 'Zones', exact: true }]
+const tabs = [
+  { to: '/dns', label: 'Zones', exact: true },
+  { to: '/dns/providers', label: 'Providers' },
+]
 
 interface DnsFrameProps {
   lead?: ReactNode

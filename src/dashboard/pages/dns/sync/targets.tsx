@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { ZoneView } from '../../../../features/dns/zone-shapes'
 import { Card } from '../../../parts/page'
 import { Status, Tag } from '../../../parts/status'
@@ -12,7 +13,9 @@ export function Targets({ zone }: { zone: ZoneView }) {
       <ul className="divide-y divide-line">
         {zone.sync.targets.map(one => (
           <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
-            <span className="font-medium">{nameOf(one.provider_id)}</span>
+            <Link to="/dns/providers/$id" params={{ id: one.provider_id }} className="font-medium hover:underline">
+              {nameOf(one.provider_id)}
+            </Link>
             <Status state={one.state} />
             {one.stale && <Tag>stale</Tag>}
             <span className="text-[13px] text-muted">
