@@ -71,6 +71,10 @@ test('what is refused is told beside its field, and the options of the type are 
   await page.getByRole('textbox', { name: 'Condition 2' }).fill('[STATUS] >')
   await page.getByText(/what is asked and expected/).click()
   await page.getByLabel('Method').fill('HEAD')
+  await page.getByText('Timing', { exact: true }).click()
+  await page.getByText('Alerts and dependencies', { exact: true }).click()
+  await page.getByText('Notes and key', { exact: true }).click()
+  await expectClean(page)
   await page.getByRole('button', { name: 'Watch it' }).click()
   await page.getByRole('textbox', { name: 'Condition 2' }).and(page.locator('[aria-invalid=true]')).waitFor()
   await page.getByRole('button', { name: 'Remove condition 2' }).click()
@@ -111,6 +115,8 @@ test('a monitor is seen to go down and come back in the list while one looks', a
 test('several are paused at once, and that is taken back', async () => {
   const page = await ui.open('/monitors?q=shop.example.com')
   await page.getByLabel('Choose all that are shown').check()
+  await page.getByRole('toolbar').waitFor()
+  await expectClean(page)
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await page.getByText('Paused 3 monitors').waitFor()
   const statuses = async () =>
@@ -119,6 +125,26 @@ test('several are paused at once, and that is taken back', async () => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await until('resumed', async () => (await statuses()).every((paused: boolean) => !paused))
 }, 60_000)
+
+test('a monitor is made into a group, and the list shows it there', async () => {
+  await ui.api('POST', '/v1/monitors', { name: 'Front', type: 'group' })
+  const page = await ui.open('/monitors/new')
+  await page.getByLabel('What to watch').fill(`${site.url}front`)
+  await page.getByLabel('Name').fill('front door')
+  await page.getByLabel('Group', { exact: true }).selectOption('Front')
+  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'front door' }).waitFor()
+  await page.getByRole('link', { name: 'Front', exact: true }).click()
+  await page.getByRole('row', { name: /front door/ }).waitFor()
+  await expectClean(page)
+  await page.goto(`${ui.hub.url}/monitors?by=group`)
+  await page.getByRole('button', { name: 'Open Front' }).click()
+  await page
+    .getByRole('region', { name: 'Front' })
+    .getByRole('row', { name: /front door/ })
+    .waitFor()
+  await expectClean(page)
+}, 90_000)
 
 test('a document is looked at before it is imported', async () => {
   const page = await ui.open('/monitors/import')
@@ -138,7 +164,7 @@ test('a document is looked at before it is imported', async () => {
   await expectClean(page)
   expect(await monitorNamed('Everything')).toBeUndefined()
   await page.getByRole('button', { name: 'Apply 1 change' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Monitors' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('Everything')).toMatchObject({ key: 'all', type: 'group' })
 }, 60_000)
 
@@ -151,6 +177,6 @@ test('a monitor is deleted when its name is typed', async () => {
   expect(await remove.isDisabled()).toBe(true)
   await page.getByLabel(/to go on/).fill('picky')
   await remove.click()
-  await page.getByRole('heading', { level: 1, name: 'Monitors' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('picky')).toBeUndefined()
 }, 60_000)

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
@@ -95,13 +95,12 @@ function useFresh(id: string): void {
   const heard = useCallback(
     (results: readonly LiveResult[]) => {
       if (results.length === 0) return
-      const changed = new Set([
-        `/monitors/${id}`,
-        `/monitors/${id}/results`,
-        `/monitors/${id}/series`,
-        `/monitors/${id}/last-check`,
-      ])
-      void client.invalidateQueries({ predicate: ({ queryKey }) => changed.has(String(queryKey[0])) })
+      const changed = new Set(['', '/results', '/series', '/last-check'].map(below => `/monitors/${id}${below}`))
+      // Who reads far down in the runs reads on in peace: all pages of them would be read again at each result.
+      const isDeep = (data: unknown) => ((data as InfiniteData<unknown> | undefined)?.pages?.length ?? 0) > 1
+      void client.invalidateQueries({
+        predicate: ({ queryKey, state }) => changed.has(String(queryKey[0])) && !isDeep(state.data),
+      })
     },
     [client, id],
   )

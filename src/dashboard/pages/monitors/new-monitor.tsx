@@ -1,10 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { MonitorProposalView, MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
-import type { Call } from '../../client'
-import { FieldFrame, Form, inputLook, TextField, useForm, type Values } from '../../parts/form'
+import { call, type Call } from '../../client'
+import { FieldFrame, Form, inputLook, SelectField, TextField, useForm, type Values } from '../../parts/form'
 import { Card, Page } from '../../parts/page'
-import { useOne, useSend } from '../../queries'
+import { toast } from '../../parts/toast'
+import { useList, useOne, useSend } from '../../queries'
+import { membersOf } from './columns'
 import { MonitorFields, TagsField } from './monitor-fields'
 import { membersFrom, monitorValues, optionValues } from './monitor-values'
 import { chosenOf, Proposals, useProposals } from './proposals'
@@ -20,12 +22,15 @@ export default function NewMonitor() {
   const navigate = useNavigate()
   const { target = '' } = useSearch({ strict: false }) as { target?: string }
   const types = useOne<{ data: MonitorTypeView[] }>('/monitors/types')
-  const known = useRef<Known>({ proposals: [], types: [] })
+  const known = useRef<Known>({ proposals: [], types: [], group: null })
   const send = useSend<Made>({ quiet: true, stale: ['/monitors'] })
   const make = async (asked: Call) => {
     const made = await send.mutateAsync(asked)
-    const id = made.id ?? made.results?.[0]?.body.id
-    await navigate({ to: `/monitors/${id}` })
+    const ids = made.id === undefined ? (made.results ?? []).map(one => one.body.id) : [made.id]
+    const { group } = known.current
+    // It is made by now: that it did not get into its group is told, and changed on the page of the group.
+    if (group) await call(joined(group, ids)).catch(toast.failed)
+    await navigate({ to: `/monitors/${ids[0]}` })
   }
   return (
     <Page
@@ -35,7 +40,7 @@ export default function NewMonitor() {
     >
       <Card className="max-w-3xl">
         <Form
-          initial={{ ...monitorValues(null, null), target, type: '', also: [] }}
+          initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}
           call={values => callOf(values, known.current)}
           send={make}
           pending={send.isPending}
@@ -53,12 +58,23 @@ export default function NewMonitor() {
 interface Known {
   proposals: readonly MonitorProposalView[]
   types: readonly MonitorTypeView[]
+  /** The group that it is to be in. */
+  group: MonitorView | null
 }
+
+/** Adds monitors to a group. */
+const joined = (group: MonitorView, ids: readonly string[]): Call => ({
+  method: 'PATCH',
+  path: `/monitors/${group.id}`,
+  body: { options: { members: [...membersOf(group), ...ids] } },
+  ifMatch: group.version,
+})
 
 function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: React.RefObject<Known> }) {
   const { values, set } = useForm()
   const proposals = useProposals(values.target as string)
-  known.current = { proposals, types }
+  const groups = useList<MonitorView>('/monitors', { type: 'group', sort: 'name' })
+  known.current = { proposals, types, group: groups.rows.find(one => one.id === values.group) ?? null }
   const type = types.find(one => one.type === chosenOf(values, proposals))
   // Options are asked for by their type: those of another one have other names.
   useEffect(() => {
@@ -95,6 +111,13 @@ function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: Re
         <TextField name="name" label="Name" placeholder={proposed?.name ?? ''} />
         <TagsField />
       </div>
+      {groups.rows.length > 0 && (
+        <SelectField
+          name="group"
+          label="Group"
+          choices={[['', 'In no group'], ...groups.rows.map(one => [one.id, one.name] as const)]}
+        />
+      )}
       {type && <MonitorFields key={type.type} type={type} />}
     </>
   )

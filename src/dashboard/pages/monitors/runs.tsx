@@ -18,7 +18,12 @@ const iso = (at: string) => (at === '' ? '' : new Date(Number(at)).toISOString()
 /** What single checks came to, newest first. */
 export function Runs({ id }: { id: string }) {
   const [{ runs, after, before }, set] = useAddress({ runs: '', after: '', before: '' })
-  const list = useList<ResultView>(`/monitors/${id}/results`, { status: runs, from: iso(after), to: iso(before) })
+  const list = useList<ResultView>(`/monitors/${id}/results`, {
+    status: runs,
+    from: iso(after),
+    to: iso(before),
+    limit: 50,
+  })
   const [shown, setShown] = useState<ResultView | null>(null)
   const columns: readonly Column<ResultView>[] = [
     {
