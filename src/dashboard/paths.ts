@@ -36,6 +36,7 @@ export const dashboardPaths = [
   '/channels',
   '/channels/new',
   '/channels/:id',
+  '/channels/:id/edit',
   '/webhooks',
   '/webhooks/new',
   '/webhooks/deliveries',

@@ -37,6 +37,12 @@ export const notificationActions = [
     targets,
   }),
   auditAction({
+    action: 'notification.channel.try',
+    number: 'NC007',
+    description: 'A test was sent by settings that no notification channel has so far.',
+    targets,
+  }),
+  auditAction({
     action: 'notification.channel.enable',
     number: 'NC005',
     description: 'A notification channel that was disabled was taken back into service.',

@@ -1,4 +1,5 @@
-import { noticeKindNames } from '../../core/notices'
+import { noticeKindNames, noticeKinds } from '../../core/notices'
+import type { Page } from '../../core/shapes'
 
 /** What channels choose by: areas of what is told. */
 export const topics = {
@@ -16,3 +17,12 @@ export function topicOf(kind: string): Topic | null {
   if (kind === 'test') return null
   return (noticeKindNames as readonly string[]).includes(kind) ? 'notices' : 'incidents'
 }
+
+/** Everything that a channel may name, on one page: whole topics, and below `notices` its kinds. */
+export const listTopics = (): Page<{ topic: string; title: string; within: Topic | null }> => ({
+  data: [
+    ...topicNames.map(topic => ({ topic, title: topics[topic], within: null })),
+    ...noticeKindNames.map(kind => ({ topic: kind, title: noticeKinds[kind].title, within: 'notices' as const })),
+  ],
+  pagination: { has_more: false, next_cursor: null },
+})

@@ -11,6 +11,7 @@ import {
   updateChannel,
 } from './notification-channels'
 import { channelLogListing, getNotification, listNotifications, listOfChannel, notificationListing } from './log'
+import { listTopics } from './message-kinds'
 import { Notification, NotificationList } from './notification-shapes'
 import {
   NotificationChannel,
@@ -18,8 +19,11 @@ import {
   NotificationChannelKindList,
   NotificationChannelList,
   NotificationChannelPatch,
+  NotificationChannelTrial,
+  NotificationChannelTried,
+  NotificationTopicList,
 } from './shapes'
-import { testChannel } from './test-message'
+import { testChannel, tryChannel } from './test-message'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
@@ -35,6 +39,31 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     description: 'The ways of telling people, on one page, and what each wants to know.',
     answer: NotificationChannelKindList,
     run: async () => listChannelKinds(),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/notification-channels/topics',
+    guard: read,
+    narrowed: 'open',
+    operationId: 'listNotificationTopics',
+    summary: 'List topics of notification channels',
+    description: 'What channels can be told of, on one page.',
+    answer: NotificationTopicList,
+    run: async () => listTopics(),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/notification-channels/try',
+    guard: write,
+    action: 'notification.channel.try',
+    operationId: 'tryNotificationChannel',
+    summary: 'Test settings of a notification channel',
+    description:
+      'Sends a test by settings that no channel has so far, and answers with what came of it. Nothing is kept. Five a minute and workspace.',
+    body: NotificationChannelTrial,
+    answer: NotificationChannelTried,
+    problems: ['rate_limited'],
+    run: (ctx, { body }) => tryChannel(ctx, body),
   }),
   route({
     method: 'GET',

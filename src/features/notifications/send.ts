@@ -26,13 +26,28 @@ export interface Sending {
 export type Sent = { said: string; trouble: null } | { trouble: ChannelTrouble; retryAfterMs: number | null }
 
 /** Sends a message on a channel once, past the network policy of its workspace. Secrets of the channel are in nothing that is told of it. */
-export async function sendOn(hub: Hub, channel: ChannelRow, { id, message, count, first }: Sending): Promise<Sent> {
+export async function sendOn(hub: Hub, channel: ChannelRow, sending: Sending): Promise<Sent> {
+  let settings: Settings
+  try {
+    settings = await openChannelSettings(hub, channel)
+  } catch (error) {
+    if (error instanceof NotOpened) return troubled('passing', 'Its secrets cannot be opened by the keys of this hub.')
+    throw error
+  }
+  return await sendWith(hub, channel, settings, sending)
+}
+
+/** The same with these settings, secrets among them, for a channel that need not be there yet. */
+export async function sendWith(
+  hub: Hub,
+  channel: Pick<ChannelRow, 'id' | 'workspaceId' | 'kind'>,
+  settings: Settings,
+  { id, message, count, first }: Sending,
+): Promise<Sent> {
   const kind = channelKindOf(channel.kind)
   if (!kind) return troubled('refused', `This version knows no channels of the kind ${channel.kind}.`)
-  let secrets: string[] = []
+  const secrets = secretTexts(secretsOf(kind, settings))
   try {
-    const settings = await openChannelSettings(hub, channel)
-    secrets = secretTexts(secretsOf(kind, settings))
     const around = {
       ...(await surroundingsOf(hub, channel.workspaceId, { channel: channel.id })),
       mail: hub.config.smtpUrl,
@@ -56,13 +71,12 @@ export async function sendOn(hub: Hub, channel: ChannelRow, { id, message, count
     if (error instanceof FetchFailed) return troubled('passing', error.message)
     // The policy may be changed, and names may lead elsewhere tomorrow.
     if (error instanceof EgressRefused) return troubled('passing', error.message)
-    if (error instanceof NotOpened) return troubled('passing', 'Its secrets cannot be opened by the keys of this hub.')
     throw error
   }
 }
 
 /** A message with the link that acknowledges it signed for the channel it goes out on. */
-const linked = (hub: Hub, channel: ChannelRow, message: Message): Message => ({
+const linked = (hub: Hub, channel: Pick<ChannelRow, 'id'>, message: Message): Message => ({
   ...message,
   acknowledgeLink:
     message.acknowledgeLink &&

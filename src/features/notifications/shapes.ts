@@ -176,3 +176,47 @@ export const NotificationChannelKind = Shape(
 )
 export const NotificationChannelKindList = ListOf(NotificationChannelKind)
 export type NotificationChannelKindView = Static<typeof NotificationChannelKind>
+
+export const NotificationChannelTrial = Shape(
+  {
+    kind: Words(kinds, { description: 'How it is to tell, as listed at /v1/notification-channels/kinds.' }),
+    name: Type.Optional(members.name),
+    settings: settings('What its kind wants to be told, secrets among it.'),
+  },
+  {
+    $id: 'NotificationChannelTrial',
+    description: 'Settings to send a test by.',
+    examples: [{ kind: 'ntfy', settings: { server_url: 'https://ntfy.example.com', topic: 'bailiwick-7f3a' } }],
+  },
+)
+export type NotificationChannelTrial = Static<typeof NotificationChannelTrial>
+
+export const NotificationChannelTried = Shape(
+  {
+    sent: Type.Boolean({ description: 'Whether the other side took it.' }),
+    said: Nullable(Type.String(), { description: 'What it answered; null where it did not take it.' }),
+    last_error: Trouble('Why it did not take it.'),
+  },
+  {
+    $id: 'NotificationChannelTried',
+    description: 'What came of a test.',
+    examples: [{ sent: true, said: 'Message hS3a1', last_error: null }],
+  },
+)
+export type NotificationChannelTried = Static<typeof NotificationChannelTried>
+
+export const NotificationTopicList = ListOf(
+  Shape(
+    {
+      topic: Type.String({ description: 'As a channel names it among its `topics`.' }),
+      title: Type.String({ description: 'For people.' }),
+      within: Nullable(Type.String(), { description: 'The topic that it is a part of; null for a whole one.' }),
+    },
+    {
+      $id: 'NotificationTopic',
+      description: 'What channels can be told of.',
+      examples: [{ topic: 'dns_zone.drifted', title: 'A DNS zone was changed at its provider', within: 'notices' }],
+    },
+  ),
+)
+export type NotificationTopicView = Static<typeof NotificationTopicList>['data'][number]

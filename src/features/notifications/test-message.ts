@@ -3,14 +3,39 @@ import { refuseAskedTooOften } from '../../access/asked-too-often'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { newId } from '../../core/ids'
+import { checkedSettings } from '../../core/sealed-settings'
 import { channelTarget } from './channel-health'
+import { refuseOwnAddress, refuseStrangers } from './channel-rules'
+import { channelKindOf } from './channels'
 import { channelOf } from './notification-channels'
 import { well } from './deliver'
 import type { Message } from './message'
 import type { NotificationView } from './notification-shapes'
 import { notificationView } from './notification-view'
-import { sendOn } from './send'
+import { sendOn, sendWith } from './send'
+import type { NotificationChannelTrial, NotificationChannelTried } from './shapes'
 import { notificationChannels, notifications } from './tables'
+
+/**
+ * Sends a test by settings that no channel has so far, and tells what the other side said. Nothing is kept. Five a minute and workspace.
+ * @throws Problem 422, 429
+ */
+export async function tryChannel(ctx: Ctx, input: NotificationChannelTrial): Promise<NotificationChannelTried> {
+  const kind = channelKindOf(input.kind)!
+  const settings = checkedSettings(kind, input.settings)
+  await refuseStrangers(ctx, input.kind, settings)
+  await refuseOwnAddress(ctx, settings)
+  refuseAskedTooOften(ctx, 'channel-trials', ctx.workspaceId, 5)
+  const channel = { id: newId('chan'), workspaceId: ctx.workspaceId, kind: kind.kind }
+  const own = newId('ntf')
+  const message = testMessage(ctx, { id: own, channel: { id: channel.id, name: input.name ?? kind.title } })
+  const sent = await sendWith(ctx.hub, channel, settings, { id: own, message, count: 1, first: true })
+  return await change(ctx, 'notification.channel.try', async () => ({
+    result: { sent: sent.trouble === null, said: sent.trouble === null ? sent.said : null, last_error: sent.trouble },
+    target: { type: 'notification_channel', id: channel.id, name: message.resource!.name },
+    reason: sent.trouble === null ? 'It was taken.' : sent.trouble.detail,
+  }))
+}
 
 /**
  * Sends a test now, whatever the hours, also while the channel is switched off or disabled, and tells what the other side said. One
@@ -23,20 +48,7 @@ export async function testChannel(ctx: Ctx, id: string): Promise<NotificationVie
   refuseAskedTooOften(ctx, 'channel-tests', id, 5)
   const createdAt = hub.clock.now()
   const own = newId('ntf')
-  const message: Message = {
-    kind: 'test',
-    state: 'information',
-    severity: 'warning',
-    title: `Test of the channel “${channel.name}”`,
-    text: 'Somebody asked for this message to see whether it comes through. There is nothing to do.',
-    facts: [['Asked for by', ctx.actor.name ?? ctx.actor.id]],
-    link: null,
-    acknowledgeLink: null,
-    thread: own,
-    resource: { type: 'notification_channel', id, name: channel.name },
-    tags: [],
-    occurredAt: createdAt,
-  }
+  const message = testMessage(ctx, { id: own, channel: { id, name: channel.name } })
   const sent = await sendOn(hub, channel, { id: own, message, count: 1, first: true })
   return await change(ctx, 'notification.channel.test', async tx => {
     const now = hub.clock.now()
@@ -76,3 +88,18 @@ export async function testChannel(ctx: Ctx, id: string): Promise<NotificationVie
     }
   })
 }
+
+const testMessage = (ctx: Ctx, { id, channel }: { id: string; channel: { id: string; name: string } }): Message => ({
+  kind: 'test',
+  state: 'information',
+  severity: 'warning',
+  title: `Test of the channel “${channel.name}”`,
+  text: 'Somebody asked for this message to see whether it comes through. There is nothing to do.',
+  facts: [['Asked for by', ctx.actor.name ?? ctx.actor.id]],
+  link: null,
+  acknowledgeLink: null,
+  thread: id,
+  resource: { type: 'notification_channel', ...channel },
+  tags: [],
+  occurredAt: ctx.hub.clock.now(),
+})

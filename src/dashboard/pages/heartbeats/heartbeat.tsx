@@ -37,7 +37,7 @@ function Shown({ heartbeat }: { heartbeat: HeartbeatView }) {
   const flips = useList<FlipView>(`/heartbeats/${id}/flips`, {}, { everyMs: lookEveryMs })
   const runs = useMemo(() => runsOf(pings.rows, flips.rows), [pings.rows, flips.rows])
   const incident = heartbeat.expanded?.incident as IncidentView | null | undefined
-  const address = <PingAddress url={heartbeat.ping_url} />
+  const address = <PingAddress url={heartbeat.ping_url} isOpen={heartbeat.ping_count === 0} />
   return (
     <Page
       title={heartbeat.name}
@@ -55,8 +55,8 @@ function Shown({ heartbeat }: { heartbeat: HeartbeatView }) {
         <div className="flex min-w-0 flex-col gap-4">
           {heartbeat.ping_count === 0 && address}
           <RunLine runs={runs} />
-          <Pings id={id} everyMs={lookEveryMs} />
           {heartbeat.ping_count > 0 && address}
+          <Pings id={id} everyMs={lookEveryMs} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <Card title="Next ping">

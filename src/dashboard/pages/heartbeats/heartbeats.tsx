@@ -55,9 +55,9 @@ export default function Heartbeats() {
       from: 'md',
       render: one => <span className="text-muted">{scheduleWords(one.schedule)}</span>,
     },
-    { name: 'last', title: 'Last ping', width: '8rem', from: 'sm', render: one => <Ago at={one.last_ping_at} /> },
-    { name: 'next', title: 'Next due', width: '10rem', from: 'sm', render: one => <NextDue heartbeat={one} /> },
-    { name: 'runs', title: 'Last runs', width: '11rem', from: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
+    { name: 'last', title: 'Last ping', width: '9rem', from: 'sm', render: one => <Ago at={one.last_ping_at} /> },
+    { name: 'next', title: 'Next due', width: '12rem', from: 'sm', render: one => <NextDue heartbeat={one} /> },
+    { name: 'runs', title: 'Last runs', width: '10rem', from: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
     {
       name: 'tags',
       title: 'Tags',

@@ -1,6 +1,6 @@
 import type { PingView, RecentPingsView } from '../../../features/heartbeats/shapes'
 import { Bars, type Bar } from '../../parts/bars'
-import { moodOf, type Mood } from '../../parts/status'
+import type { Mood } from '../../parts/status'
 import { span, wholeTime } from '../../parts/time'
 
 type Kind = PingView['kind']
@@ -12,8 +12,7 @@ export const pingWords: Record<Kind, string> = {
   log: 'log',
   ign: 'not counted',
 }
-export const pingMood = (kind: Kind): Mood =>
-  kind === 'fail' ? 'bad' : kind === 'success' || kind === 'start' ? moodOf(pingWords[kind]) : 'idle'
+export const pingMood = (kind: Kind): Mood => (kind === 'fail' ? 'bad' : kind === 'success' ? 'ok' : 'idle')
 
 const slots = 30
 
