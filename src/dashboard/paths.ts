@@ -33,6 +33,7 @@ export const dashboardPaths = [
   '/maintenance',
   '/maintenance/new',
   '/maintenance/:id',
+  '/maintenance/:id/edit',
   '/channels',
   '/channels/new',
   '/channels/:id',

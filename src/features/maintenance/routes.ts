@@ -2,13 +2,18 @@ import { Type } from '@sinclair/typebox'
 import { area, route } from '../../access/route'
 import { listQuery } from '../../core/list'
 import { Shape } from '../../core/shapes'
+import { listAgenda, readNextOccurrences } from './agenda'
 import {
+  AgendaQuery,
+  MaintenanceAgenda,
   MaintenanceOccurrenceList,
   MaintenanceStart,
   MaintenanceWindow,
   MaintenanceWindowInput,
   MaintenanceWindowList,
   MaintenanceWindowPatch,
+  NextOccurrences,
+  NextOccurrencesQuery,
   UnreadWindowInput,
   UnreadWindowPatch,
 } from './shapes'
@@ -53,6 +58,30 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     answer: MaintenanceWindow,
     problems: ['conflict'],
     run: (ctx, { body }) => createWindow(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/maintenance-windows/agenda',
+    guard: read,
+    operationId: 'listMaintenanceAgenda',
+    summary: 'List what is in force in a time',
+    description:
+      'The occurrences of all windows in a time of at most 62 days, in the order of their beginnings: what a calendar shows.',
+    query: AgendaQuery,
+    answer: MaintenanceAgenda,
+    run: (ctx, { query }) => listAgenda(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/maintenance-windows/next-occurrences',
+    guard: read,
+    narrowed: 'open',
+    operationId: 'readNextOccurrences',
+    summary: 'Read when a window would be in force',
+    description: 'The next occurrences of a timing, before a window has it.',
+    query: NextOccurrencesQuery,
+    answer: NextOccurrences,
+    run: async (ctx, { query }) => readNextOccurrences(ctx, query),
   }),
   route({
     method: 'GET',

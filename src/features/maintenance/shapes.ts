@@ -186,3 +186,51 @@ export type MaintenanceWindowView = Static<typeof MaintenanceWindow>
 export type MaintenanceWindowInput = Static<typeof MaintenanceWindowInput>
 export type MaintenanceWindowPatch = Static<typeof MaintenanceWindowPatch>
 export type MaintenanceOccurrenceView = Static<typeof MaintenanceOccurrence>
+
+const dateTime = (description: string) => Type.String({ format: 'date-time', description })
+
+export const AgendaQuery = Shape({
+  from: dateTime('What is in force from then on.'),
+  to: dateTime('What begins before; at most 62 days after `from`.'),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Items a page.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
+})
+export type AgendaQuery = Static<typeof AgendaQuery>
+
+export const MaintenanceAgendaItem = Shape(
+  {
+    window_id: Type.String({ description: 'The maintenance window.' }),
+    name: Type.String({ description: 'Its name.' }),
+    ...span,
+  },
+  {
+    $id: 'MaintenanceAgendaItem',
+    description: 'A time in which one of the maintenance windows is in force.',
+    examples: [{ window_id: example.id, name: example.name, ...spanExample }],
+  },
+)
+export const MaintenanceAgenda = ListOf(MaintenanceAgendaItem)
+export type MaintenanceAgendaView = Static<typeof MaintenanceAgendaItem>
+
+export const NextOccurrencesQuery = Shape({
+  kind,
+  timezone,
+  duration_seconds: Type.Integer({ description: 'How long each occurrence lasts.' }),
+  starts_at_local: Type.Optional(Type.String({ maxLength: 19, description: 'When it first begins, as in a window.' })),
+  rrule: Type.Optional(Type.String({ minLength: 1, maxLength: longestRule, description: 'Recurrence rule.' })),
+  cron: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Cron expression.' })),
+  exdates: Type.Optional(
+    Type.Array(Type.String({ maxLength: 19 }), { maxItems: mostExdates, description: 'Occurrences that do not take place.' }),
+  ),
+})
+export type NextOccurrencesQuery = Static<typeof NextOccurrencesQuery>
+
+export const NextOccurrences = Shape(
+  { next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next ones, at most five.' }) },
+  {
+    $id: 'NextOccurrences',
+    description: 'When a maintenance window would be in force.',
+    examples: [{ next_occurrences: [spanExample] }],
+  },
+)
+export type NextOccurrencesView = Static<typeof NextOccurrences>
