@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { globSync, readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { problemKinds } from '../../src/core/problem'
 import { pages } from '../../src/docs'
 import { world } from '../support/world'
@@ -46,6 +48,8 @@ test('everything a page refers to is served', async () => {
     for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"#]*)/g)) seen.add(link!)
   }
   expect(seen.size).toBeGreaterThan(15)
+  // The tab shows this one while something is wrong.
+  seen.add('/icon-bad.svg')
   for (const link of seen) expect([link, (await stranger.call('GET', link)).status]).toEqual([link, 200])
 })
 
@@ -82,6 +86,30 @@ test('what the dashboard is made of is sent packed, to be kept for good, and a f
   const gone = await stranger.call('GET', '/assets/index-000000.js')
   expect([gone.status, gone.body.code]).toEqual([404, 'not_found'])
 })
+
+test('what the first page takes is small, and so are all pages together', () => {
+  const parts = JSON.parse(readFileSync('dist/web/manifest.json', 'utf8')) as Record<string, Part>
+  const first = new Set<string>(['index.html'])
+  const take = (name: string) => {
+    const { file, css = [], imports = [] } = parts[name]!
+    if (first.has(file)) return
+    for (const one of [file, ...css]) first.add(one)
+    imports.forEach(take)
+  }
+  take('index.html')
+  take('pages/overview/overview.tsx')
+  expect(first.size).toBeGreaterThan(5)
+  const packed = (file: string) => gzipSync(readFileSync(`dist/web/${file}`), { level: 9 }).length
+  const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + packed(file), 0)
+  expect(sum(first)).toBeLessThanOrEqual(250_000)
+  expect(sum(globSync('**/*.{html,js,css,svg}', { cwd: 'dist/web' }))).toBeLessThanOrEqual(600_000)
+})
+
+interface Part {
+  file: string
+  css?: string[]
+  imports?: string[]
+}
 
 test('the page of an error says what it means and what to do', async () => {
   const { stranger } = await world()

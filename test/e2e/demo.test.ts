@@ -3,40 +3,11 @@ import { Resolver } from 'node:dns/promises'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { program, runProgram, until } from '../support/binary'
-
-/** A demo of the compiled program, whose folder is below one of the test's own. */
-async function startDemo(...args: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
-  const run = Bun.spawn([program('bailiwick'), 'demo', '--listen', '127.0.0.1:0', ...args], {
-    env: { PATH: process.env.PATH!, TMPDIR: folder },
-    cwd: folder,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const said = { out: '', err: '' }
-  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
-    const decoder = new TextDecoder()
-    for await (const part of stream) said[into] += decoder.decode(part, { stream: true })
-  }
-  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
-  return {
-    said,
-    folder,
-    kept: () => readdirSync(folder).filter(name => name.startsWith('bailiwick-demo-')),
-    async stop(signal: NodeJS.Signals) {
-      run.kill(signal)
-      const code = await run.exited
-      await read
-      return code
-    },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  }
-}
+import { runProgram, until } from '../support/binary'
+import { startDemo, type Demo } from '../support/demo'
 
 describe('a demo', () => {
-  let demo: Awaited<ReturnType<typeof startDemo>>
+  let demo: Demo
   let url = ''
   let cookie = ''
   const get = async (path: string) => {
@@ -46,9 +17,8 @@ describe('a demo', () => {
   }
 
   beforeAll(async () => {
-    demo = await startDemo()
-    await until('it serves', async () => /It is throw-away/.test(demo.said.out), 240_000)
-    url = /serves at (\S+)/.exec(demo.said.out)![1]!
+    demo = startDemo()
+    url = (await demo.ready()).url
   }, 250_000)
 
   afterAll(async () => {
@@ -169,7 +139,7 @@ describe('a demo', () => {
 })
 
 test('a demo that is stopped while it is made leaves nothing behind either', async () => {
-  const demo = await startDemo()
+  const demo = startDemo()
   try {
     await until('it began', async () => demo.kept().length === 1 && demo.said.out.includes('Making'), 20_000)
     expect(await demo.stop('SIGINT')).toBe(0)
@@ -181,7 +151,7 @@ test('a demo that is stopped while it is made leaves nothing behind either', asy
 
 test('of a demo that is stopped while it is made a folder of one’s own keeps nothing', async () => {
   const own = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
-  const demo = await startDemo('--data', own)
+  const demo = startDemo('--data', own)
   try {
     await until('it began', async () => readdirSync(own).length > 0, 20_000)
     expect(await demo.stop('SIGINT')).toBe(0)

@@ -54,7 +54,7 @@ export async function dashboard(options: { env?: Record<string, string> } = {}):
   try {
     const serving = (hub = await startHub(place, options))
     const setupLink = await until('the link that makes the owner', async () => /http\S+\/setup#\S+/.exec(serving.out())?.[0])
-    const session = await sessionOf(serving, setupLink)
+    const session = await cookieOf(serving.url, '/v1/setup', { token: new URL(setupLink).hash.slice(1), ...ada })
     const token = await fullToken(place)
     const running = (browser = await startBrowser())
     return {
@@ -205,13 +205,22 @@ export async function expectClean(page: Page): Promise<void> {
 
 const clean: Findings = { axe: [], errors: [], foreign: [], overflow: 0 }
 
-async function sessionOf({ url }: HubProcess, setupLink: string): Promise<{ name: string; value: string }> {
-  const answer = await fetch(`${url}/v1/setup`, {
+/** The cookie of somebody who signs in with a password. */
+export const signIn = ({ url }: { url: string }, { email, password }: { email: string; password: string }): Promise<Cookie> =>
+  cookieOf(url, '/v1/sessions', { email, password })
+
+interface Cookie {
+  name: string
+  value: string
+}
+
+async function cookieOf(url: string, path: string, body: object): Promise<Cookie> {
+  const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
-    body: JSON.stringify({ token: new URL(setupLink).hash.slice(1), ...ada }),
+    body: JSON.stringify(body),
   })
-  if (!answer.ok) throw new Error(`The owner was not made: ${await answer.text()}`)
+  if (!answer.ok) throw new Error(`Nobody was signed in: ${await answer.text()}`)
   const [, name, value] = /^([^=]+)=([^;]+)/.exec(answer.headers.get('set-cookie')!)!
   return { name: name!, value: value! }
 }

@@ -27,9 +27,9 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
     >
       <ol className="divide-y divide-line">
         {changes.map(one => (
-          <li key={one.id} className="flex min-h-13 items-start gap-3 px-4 py-2">
+          <li key={one.id} className="flex min-h-15 items-start gap-3 px-4 py-1.5">
             <div className="min-w-0 grow">
-              <p className="line-clamp-2">
+              <p className="line-clamp-2 leading-6">
                 <Link to={`/audit/${one.id}` as string} className="hover:underline" title={one.action}>
                   {wordsFor(one.action)}
                 </Link>
@@ -37,7 +37,7 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
                   <span className="text-bad"> · {one.outcome === 'denied' ? 'refused' : 'failed'}</span>
                 )}
               </p>
-              <p className="flex gap-x-2 truncate text-[13px] text-muted">
+              <p className="flex gap-x-2 truncate text-[13px] leading-6 text-muted">
                 {one.targets[0] && (
                   <span className="truncate">
                     <ResourceLink {...one.targets[0]} />

@@ -43,18 +43,18 @@ function Tile({ title, to, total, states, member }: TileProps) {
   return (
     <section className="min-h-28 min-w-0 rounded-lg border border-line bg-surface p-4">
       <h2 className="text-[13px] font-medium text-muted">
-        <Link to={to} className="hover:text-ink hover:underline">
+        <Link to={to} className="inline-block min-h-6 hover:text-ink hover:underline">
           {title}
         </Link>
       </h2>
       <p className="mt-0.5 text-2xl font-semibold">{total.toLocaleString()}</p>
-      <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5">
+      <ul className="mt-1 flex flex-wrap gap-x-3">
         {shown.map(([state, count]) => (
           <li key={state}>
             <Link
               to={to}
               search={(member === null ? {} : { [member]: state }) as never}
-              className="inline-flex items-center gap-1 text-[13px] hover:underline"
+              className="inline-flex min-h-6 items-center gap-1 text-[13px] hover:underline"
             >
               <StatusIcon state={state} />
               {count.toLocaleString()} {wordsOf(state)}

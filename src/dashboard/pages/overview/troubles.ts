@@ -61,7 +61,7 @@ function ofRecord(record: DnsRecordView, zone: ZoneView | null): Trouble {
     state,
     mood: moodOf(state),
     title: `${record.unicode_fqdn} ${record.type}`,
-    reason: (at && zone ? reasonAt(at, zone, 'The provider') : at?.detail) ?? `It is ${wordsOf(state)}.`,
+    reason: (at && zone ? reasonAt(at, zone, 'there') : at?.detail) ?? `It is ${wordsOf(state)}.`,
     to: `/dns/zones/${record.zone_id}`,
     search: { synced: 'false', ...(record.name !== '@' && { q: record.name }) },
     since: null,

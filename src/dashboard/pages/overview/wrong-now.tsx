@@ -68,7 +68,10 @@ function Incident({ incident }: { incident: IncidentView }) {
       state={incident.status}
       mood={isTaken ? 'warn' : 'bad'}
       title={incident.title}
-      reason={[incident.cause, isTaken && `${incident.acknowledged_by?.name ?? 'Somebody'} sees to it.`]
+      reason={[
+        incident.cause !== incident.title && incident.cause,
+        isTaken && `${incident.acknowledged_by?.name ?? 'Somebody'} sees to it.`,
+      ]
         .filter(Boolean)
         .join(' · ')}
       to={path}
@@ -104,7 +107,7 @@ const Row = ({ state, isSaid, mood, title, reason, to, search = {}, since, child
           {isSaid ? <span className="sr-only">{wordsOf(state)}</span> : wordsOf(state)}
           {since && (
             <>
-              {' for '}
+              {' · '}
               <Since at={since} />
             </>
           )}

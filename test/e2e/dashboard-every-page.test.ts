@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { dashboardPaths } from '../../src/dashboard/paths'
+import { findingsOf, signIn, startBrowser, watch, windowOf } from '../support/dashboard'
+import { startDemo, type Demo } from '../support/demo'
+import { doors, everyAddress, settled, tabsOn } from '../support/every-page'
+
+// A demo keeps its data in a folder, whatever database the tests are about: once is enough.
+const isRepeated = process.env.BAILIWICK_DATABASE_URL !== undefined
+/** What a page may move by while it is read, as browsers score it: 0.1 is what they call good. */
+const mostShift = 0.02
+const patienceMs = 120_000
+
+describe.skipIf(isRepeated)('every page', () => {
+  let demo: Demo
+  let browser: Browser
+  let url = ''
+  const contexts: Record<'wide' | 'phone' | 'stranger', BrowserContext> = {} as never
+  let addresses = new Map<string, string>()
+
+  beforeAll(async () => {
+    demo = startDemo()
+    const owner = await demo.ready()
+    url = owner.url
+    browser = await startBrowser()
+    const session = await signIn({ url }, owner)
+    for (const name of ['wide', 'phone'] as const) {
+      contexts[name] = await windowOf(browser, { phone: name === 'phone' })
+      await contexts[name].addCookies([{ ...session, url }])
+    }
+    contexts.stranger = await windowOf(browser)
+    for (const context of Object.values(contexts)) await context.addInitScript(countShifts)
+    const read = async (path: string) => {
+      const answer = await fetch(url + path, { headers: { cookie: `${session.name}=${session.value}` } })
+      if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+      return await answer.json()
+    }
+    addresses = new Map((await everyAddress(read)).map(one => [one.path, one.address]))
+  }, 300_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await demo?.stop('SIGKILL')
+    demo?.remove()
+  })
+
+  test.each(dashboardPaths.filter(path => !path.includes('/:tab')))(
+    '%s is clean in light and dark, wide and on a phone',
+    async path => {
+      const queue = [addresses.get(path)!]
+      for (const address of queue) {
+        for (const size of ['wide', 'phone'] as const) {
+          const page = await open(doors.has(path) ? 'stranger' : size, address)
+          try {
+            if (doors.has(path) && size === 'phone') await page.setViewportSize({ width: 390, height: 844 })
+            await settled(page)
+            const where = [address, size]
+            expect([...where, await page.getByRole('heading', { level: 1 }).count()]).toEqual([...where, 1])
+            expect([
+              ...where,
+              await page.getByRole('heading', { name: /^(No such page|Not found|Not read|This page failed)$/ }).count(),
+            ]).toEqual([...where, 0])
+            expect([...where, Math.max(0, (await shiftOf(page)) - mostShift)]).toEqual([...where, 0])
+            for (const colorScheme of ['light', 'dark'] as const) {
+              await page.emulateMedia({ colorScheme })
+              await page.waitForFunction(theme => document.documentElement.dataset.theme === theme, colorScheme)
+              expect([...where, colorScheme, await findingsOf(page)]).toEqual([...where, colorScheme, clean])
+            }
+            if (size === 'wide') for (const tab of await tabsOn(page)) if (!queue.includes(tab)) queue.push(tab)
+          } finally {
+            await page.close()
+          }
+        }
+      }
+    },
+    patienceMs,
+  )
+
+  async function open(context: keyof typeof contexts, address: string): Promise<Page> {
+    const page = watch(await contexts[context].newPage(), url)
+    await page.goto(url + address)
+    return page
+  }
+})
+
+const clean = { axe: [], errors: [], foreign: [], overflow: 0 }
+
+interface Shifts {
+  shifts?: number
+}
+
+/** Runs in each page, before everything else of it. */
+function countShifts(): void {
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
+      if (!entry.hadRecentInput) (globalThis as Shifts).shifts = ((globalThis as Shifts).shifts ?? 0) + entry.value
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
+const shiftOf = (page: Page): Promise<number> => page.evaluate(() => (globalThis as Shifts).shifts ?? 0)

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { startBrowser, watch, windowOf } from '../support/dashboard'
+import { startDemo, type Demo } from '../support/demo'
+
+// A demo keeps its data in a folder, whatever database the tests are about: once is enough.
+describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in which a provider refuses a record', () => {
+  let demo: Demo
+  let browser: Browser
+  beforeAll(async () => {
+    demo = startDemo()
+    await demo.ready()
+    browser = await startBrowser()
+  }, 300_000)
+  afterAll(async () => {
+    await browser?.close()
+    await demo?.stop('SIGKILL')
+    demo?.remove()
+  })
+
+  test('says why on the first page, and leads to the record by one action more', async () => {
+    const { url, email, password } = await demo.ready()
+    const page = watch(await (await windowOf(browser)).newPage(), url)
+    await page.goto(`${url}/login`)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByRole('textbox', { name: 'Password' }).fill(password)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    const reason = /blocked by the policy of the zone/
+    const name = 'preview.kestrel-cdn.example A'
+    await page.getByRole('listitem').filter({ hasText: name }).getByText(reason).waitFor()
+
+    let actions = 0
+    await page.getByRole('link', { name }).click()
+    actions++
+    await page.getByRole('heading', { level: 1, name: 'kestrel-cdn.example' }).waitFor()
+    const row = page.getByRole('row').filter({ hasText: 'preview' })
+    await row.waitFor()
+    expect(await page.getByRole('row').filter({ hasText: 'kestrel' }).count()).toBeLessThanOrEqual(1)
+    await row.getByText(reason).waitFor()
+    expect(actions).toBeLessThanOrEqual(2)
+  }, 90_000)
+})
