@@ -4,6 +4,7 @@ import { encodeMessage } from '../../core/dns/message-encode'
 import { DnsFormatError } from '../../core/dns/format-error'
 import { rdataOfText } from '../../core/dns/rdata'
 import { systemResolve, type Resolve } from '../../core/net/egress'
+import { sendTo } from '../../features/dns/server/udp'
 import { loopback } from './ports'
 
 /** The domain of the demo: names below it are this machine, for what is checked and called. */
@@ -21,7 +22,7 @@ export async function resolver(port: number): Promise<{ stop(): void }> {
     socket: {
       data(from, octets, peerPort, peer) {
         const answer = answerTo(octets)
-        if (answer) from.send(answer, peerPort, peer)
+        if (answer) sendTo(from, answer, peerPort, peer)
       },
     },
   })

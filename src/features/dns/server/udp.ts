@@ -76,7 +76,7 @@ const LOOPBACK = -1
  * Sends an answer. What the system reports at a `send` is the fate of an earlier packet to somebody else, and the
  * answer at hand is not sent then: so it is sent again.
  */
-function sendTo(socket: Sending, octets: Uint8Array, port: number, address: string): void {
+export function sendTo(socket: Sending, octets: Uint8Array, port: number, address: string): void {
   for (let tries = 0; tries < 2; tries++) {
     try {
       // False is a full buffer: then the answer is lost, as a packet may be, and the client asks again.
