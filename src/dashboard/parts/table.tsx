@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type 
 import type { Listed } from '../queries'
 import { Button } from './button'
 import { Problem } from './problem'
+import { useWide } from './screen'
 
 export interface Column<Row> {
   /** Unique in the table. */
@@ -85,6 +86,10 @@ export function Table<Row>(props: TableProps<Row>) {
     .join(',')
   useEffect(() => onShown?.(onScreen === '' ? [] : onScreen.split(',')), [onScreen])
 
+  // A cell that spans columns that are left out makes columns of its own.
+  const wide = useWide()
+  const width = columns.filter(one => !one.from || wide.includes(one.from)).length + (chosen ? 1 : 0)
+
   const choose = (id: string) => {
     if (!chosen || !onChosen) return
     const next = new Set(chosen)
@@ -121,7 +126,6 @@ export function Table<Row>(props: TableProps<Row>) {
 
   if (list.error && rows.length === 0) return <Problem error={list.error} onAgain={list.again} />
   if (!list.isLoading && rows.length === 0) return <div className="rounded-lg border border-line bg-surface">{empty}</div>
-  const width = columns.length + (chosen ? 1 : 0)
   return (
     <div className="rounded-lg border border-line bg-surface">
       <table

@@ -91,7 +91,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
       noValidate
       className="flex flex-col gap-3 bg-canvas p-3"
     >
-      <div className="grid gap-3 sm:grid-cols-[minmax(8rem,14rem)_7rem_1fr] lg:grid-cols-[minmax(8rem,16rem)_8rem_1fr_7rem]">
+      <div className="grid grid-cols-[1fr_6.5rem] gap-x-3 gap-y-1 sm:gap-y-3 sm:grid-cols-[minmax(8rem,14rem)_7rem_1fr] lg:grid-cols-[minmax(8rem,16rem)_8rem_1fr_7rem]">
         <Labelled label="Name" error={errorAt('name')} hint={`.${zone.unicode_name}`}>
           {attributes => (
             <input
@@ -117,7 +117,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
             />
           )}
         </Labelled>
-        <div className="min-w-0 sm:col-span-3 lg:col-span-1 lg:col-start-3 lg:row-start-1">
+        <div className="col-span-2 min-w-0 sm:col-span-3 lg:col-span-1 lg:col-start-3 lg:row-start-1">
           <ValueFields draft={draft} types={types} error={errorAt('content', 'fields')} onDraft={set} />
         </div>
         <Labelled label="TTL" error={errorAt('ttl')} hint={checked.would ? `${checked.would.ttl} s` : '300, 1h, 1d'}>
