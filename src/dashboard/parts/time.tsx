@@ -37,7 +37,7 @@ export function Ago({ at, never = 'never' }: { at: string | number | null | unde
   const now = useNow()
   if (at === null || at === undefined) return <span className="text-muted">{never}</span>
   const passed = now - new Date(at).getTime()
-  const words = Math.abs(passed) < 1500 ? 'now' : passed > 0 ? `${span(passed)} ago` : `in ${span(-passed)}`
+  const words = Math.abs(passed) < 1500 ? 'now' : passed > 0 ? `${roughly(passed)} ago` : `in ${roughly(-passed)}`
   return (
     <time dateTime={new Date(at).toISOString()} title={wholeTime(at)} className="whitespace-nowrap">
       {words}
@@ -56,6 +56,12 @@ const units = [
   ['min', 60_000],
   ['s', 1000],
 ] as const
+
+/** A span in one unit, of which there are two at least: «95 min», «30 h». Short enough for a column. */
+function roughly(ms: number): string {
+  const [name, size] = units.find(([, one]) => ms >= 2 * one) ?? units.at(-1)!
+  return `${Math.floor(ms / size)} ${name}`
+}
 
 /** A span in its two largest units: «2 h 5 min», «40 s», «350 ms». */
 export function span(ms: number): string {
