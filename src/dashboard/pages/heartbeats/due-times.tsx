@@ -18,7 +18,7 @@ export function DueTimes() {
   )
   return (
     <section aria-label="Next times" aria-live="polite" className="min-h-36 rounded-md bg-canvas p-3 text-[13px]">
-      <h3 className="mb-1 font-medium">Next times, in {timezone || 'UTC'}</h3>
+      <p className="mb-1 font-medium">Next times, in {timezone || 'UTC'}</p>
       {error ? (
         <p className="text-bad">{error.errors[0]?.detail ?? error.message}</p>
       ) : (

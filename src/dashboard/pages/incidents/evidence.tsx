@@ -2,21 +2,25 @@ import { Json } from '../../parts/json'
 import { Card, Facts } from '../../parts/page'
 import { wordsOf } from '../../parts/status'
 
-const isPlain = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)
+type Plain = string | number | boolean
+const isPlain = (value: unknown): value is Plain => ['string', 'number', 'boolean'].includes(typeof value)
+const isFlat = (value: unknown): value is Record<string, Plain> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isPlain)
 
 /** What was asked and what came back, at the failure that was confirmed. */
 export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
-  const entries = Object.entries(evidence)
-  const plain = entries.filter(([, value]) => isPlain(value))
-  const rest = entries.filter(([, value]) => !isPlain(value))
+  const entries = Object.entries(evidence).filter(([, value]) => value !== null)
+  const parts = entries.filter(([, value]) => isFlat(value)) as [string, Record<string, Plain>][]
+  const rest = entries.filter(([, value]) => !isPlain(value) && !isFlat(value))
   return (
     <Card title="Evidence">
-      <Facts
-        rows={plain.map(
-          ([name, value]) =>
-            [wordsOf(name), <span className="font-mono text-[13px] whitespace-pre-wrap">{String(value)}</span>] as const,
-        )}
-      />
+      <Values of={entries.filter((one): one is [string, Plain] => isPlain(one[1]))} />
+      {parts.map(([name, values]) => (
+        <section key={name} className="mt-4">
+          <h3 className="mb-1 font-medium">{wordsOf(name)}</h3>
+          <Values of={Object.entries(values)} />
+        </section>
+      ))}
       <div className="mt-3 flex flex-col gap-3 empty:hidden">
         {rest.map(([name, value]) => (
           <Json key={name} label={wordsOf(name)} value={value} />
@@ -25,3 +29,14 @@ export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
     </Card>
   )
 }
+
+const Values = ({ of }: { of: readonly (readonly [string, Plain])[] }) => (
+  <Facts
+    rows={of.map(
+      ([name, value]) =>
+        [wordsOf(name), <span className="font-mono text-[13px] whitespace-pre-wrap">{toldOf(value)}</span>] as const,
+    )}
+  />
+)
+
+const toldOf = (value: Plain): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value))

@@ -1,6 +1,9 @@
 import { Plus, Siren } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
+import { systemClock } from '../../../core/clock'
+import type { MemberView } from '../../../access/member-shapes'
 import type { IncidentView } from '../../../features/incidents/shapes'
+import type { Page as Listing } from '../../client'
 import { useAddress } from '../../parts/address'
 import { Button } from '../../parts/button'
 import { Dialog } from '../../parts/dialog'
@@ -10,9 +13,9 @@ import { Page } from '../../parts/page'
 import { Status, StatusIcon } from '../../parts/status'
 import { Table, type Column } from '../../parts/table'
 import { Ago, Since, span } from '../../parts/time'
-import { useList, useSend } from '../../queries'
+import { useList, useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { severityMood } from './incident-words'
+import { kindWords, severityMood } from './incident-words'
 import { NewIncident } from './new-incident'
 
 const columns: readonly Column<IncidentView>[] = [
@@ -27,9 +30,9 @@ const columns: readonly Column<IncidentView>[] = [
       </span>
     ),
   },
-  { name: 'status', title: 'Status', width: '9rem', render: one => <Status state={one.status} /> },
+  { name: 'status', title: 'Status', width: '10rem', render: one => <Status state={one.status} /> },
   { name: 'cause', title: 'Cause', from: 'lg', render: one => <span className="text-muted">{one.cause}</span> },
-  { name: 'began', title: 'Began', width: '8rem', from: 'sm', sort: 'started_at', render: one => <Ago at={one.started_at} /> },
+  { name: 'began', title: 'Began', width: '10rem', from: 'sm', sort: 'started_at', render: one => <Ago at={one.started_at} /> },
   {
     name: 'lasted',
     title: 'Lasted',
@@ -42,19 +45,28 @@ const columns: readonly Column<IncidentView>[] = [
 
 /** What went wrong, and what became of it. */
 export default function Incidents() {
-  const { mayWrite } = usePerson()
-  const [{ status, severity, q, tag, sort }, set] = useAddress({
+  const { mayWrite, seesAccount } = usePerson()
+  const [{ status, severity, kind, assignee, days, q, tag, sort }, set] = useAddress({
     status: 'open,acknowledged',
     severity: '',
+    kind: '',
+    assignee: '',
+    days: '',
     q: '',
     tag: '',
     sort: '-started_at',
   })
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [isNew, setNew] = useState(false)
+  const members = useOne<Listing<MemberView>>(seesAccount ? '/members' : null, { limit: 100 })
+  // To the day: the list is not another one at each look.
+  const from = useMemo(() => (days === '' ? null : daysAgo(Number(days))), [days])
   const list = useList<IncidentView>('/incidents', {
     status: status === 'all' ? null : status,
     severity,
+    kind,
+    assignee_id: assignee,
+    from,
     q,
     tag,
     sort,
@@ -104,6 +116,31 @@ export default function Incidents() {
             ['info', 'Info'],
           ]}
         />
+        <Choice
+          label="Kind"
+          value={kind}
+          onChange={value => set({ kind: value })}
+          choices={[['', 'All kinds'], ...Object.entries(kindWords)]}
+        />
+        {members.data && (
+          <Choice
+            label="Seen to by"
+            value={assignee}
+            onChange={value => set({ assignee: value })}
+            choices={[['', 'Seen to by anybody'], ...members.data.data.map(one => [one.id, one.name] as const)]}
+          />
+        )}
+        <Choice
+          label="Time"
+          value={days}
+          onChange={value => set({ days: value })}
+          choices={[
+            ['', 'Any time'],
+            ['1', 'Last day'],
+            ['7', 'Last 7 days'],
+            ['30', 'Last 30 days'],
+          ]}
+        />
         {tag && (
           <Button small onClick={() => set({ tag: '' })}>
             Tag {tag} ×
@@ -142,3 +179,6 @@ export default function Incidents() {
     </Page>
   )
 }
+
+const dayMs = 86_400_000
+const daysAgo = (count: number): string => new Date(systemClock.now() - count * dayMs).toISOString()

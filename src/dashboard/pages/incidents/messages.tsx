@@ -4,7 +4,7 @@ import type { IncidentView } from '../../../features/incidents/shapes'
 import type { Page as Listing } from '../../client'
 import { Card } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
-import { Status } from '../../parts/status'
+import { Status, wordsOf } from '../../parts/status'
 import { Ago } from '../../parts/time'
 import { useList, useOne } from '../../queries'
 
@@ -30,7 +30,7 @@ export function Messages({ incident }: { incident: IncidentView }) {
               {one.kind} · <Ago at={one.sent_at ?? one.created_at} />
             </p>
             {(one.last_error?.detail ?? one.reason) && (
-              <p className="text-[13px] wrap-anywhere">{one.last_error?.detail ?? one.reason}</p>
+              <p className="text-[13px] wrap-anywhere">{one.last_error?.detail ?? wordsOf(one.reason!)}</p>
             )}
           </li>
         ))}

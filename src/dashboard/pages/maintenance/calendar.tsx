@@ -62,11 +62,11 @@ export function Month({ days, month, planned }: { days: readonly Date[]; month: 
                     to="/maintenance/$id"
                     params={{ id: item.id }}
                     title={told(item)}
-                    aria-label={told(item)}
                     style={{ gridColumn: `${first + 1} / ${last + 2}`, gridRow: lane + 1 }}
-                    className={`mx-1 truncate rounded px-1.5 py-0.5 text-[13px] hover:underline ${look(item, now)}`}
+                    className={`mx-1 line-clamp-2 rounded leading-4 wrap-anywhere px-1.5 py-0.5 text-[13px] hover:underline ${look(item, now)}`}
                   >
                     {item.from >= week[0]!.getTime() ? clockTime(item.from) : '…'} {item.name}
+                    <span className="sr-only">, {dayOf(item.from)}</span>
                   </Link>
                 ))}
               {week.map((day, at) => {
@@ -106,7 +106,7 @@ export function Week({ days, planned }: { days: readonly Date[]; planned: readon
   const now = useNow()
   return (
     <div className="overflow-clip rounded-lg border border-line bg-surface max-sm:hidden">
-      <div className="grid grid-cols-[3rem_repeat(7,1fr)] border-b border-line text-[13px] text-muted">
+      <div className="grid grid-cols-[4rem_repeat(7,1fr)] border-b border-line text-[13px] text-muted">
         <span />
         {days.map(day => (
           <div key={day.getTime()} className="px-2 py-1.5">
@@ -114,7 +114,7 @@ export function Week({ days, planned }: { days: readonly Date[]; planned: readon
           </div>
         ))}
       </div>
-      <div className={`grid grid-cols-[3rem_repeat(7,1fr)] ${dayHeight}`}>
+      <div className={`grid grid-cols-[4rem_repeat(7,1fr)] ${dayHeight}`}>
         <div className="relative text-[13px] text-muted">
           {hours.map(hour => (
             <span key={hour} className="absolute right-2" style={{ top: `${(hour / 24) * 100}%` }}>
@@ -154,7 +154,6 @@ function WeekDay({ day, planned, now }: { day: Date; planned: readonly Planned[]
           to="/maintenance/$id"
           params={{ id: one.id }}
           title={told(one)}
-          aria-label={told(one)}
           className={`absolute min-h-6 overflow-hidden rounded border border-line px-1.5 py-0.5 text-[13px] leading-4 hover:underline ${look(one, now)}`}
           style={{
             top: `${Math.min(place(one.from), 95)}%`,
@@ -164,6 +163,7 @@ function WeekDay({ day, planned, now }: { day: Date; planned: readonly Planned[]
           }}
         >
           {clockTime(one.from)} {one.name}
+          <span className="sr-only">, {dayOf(one.from)}</span>
         </Link>
       ))}
     </div>

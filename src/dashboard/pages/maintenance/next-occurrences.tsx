@@ -21,7 +21,7 @@ export function NextOccurrences() {
   const rows = isWhole ? (data?.next_occurrences ?? []) : []
   return (
     <section aria-label="Next occurrences" aria-live="polite" className="min-h-36 rounded-md bg-canvas p-3 text-[13px]">
-      <h3 className="mb-1 font-medium">Next occurrences, in your time</h3>
+      <p className="mb-1 font-medium">Next occurrences, in your time</p>
       {isWhole && error ? (
         <p className="text-bad">
           {error.errors[0] ? `${error.errors[0].pointer.slice(8).replaceAll('_', ' ')} ${error.errors[0].detail}` : error.message}

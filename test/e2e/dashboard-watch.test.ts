@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { until } from '../support/binary'
+import { ada, dashboard, expectClean, type Dashboard } from '../support/dashboard'
+
+interface Taken {
+  topic: string
+  title: string
+}
+let ui: Dashboard
+let ntfy: { url: string; taken: Taken[]; stop(): Promise<void> }
+
+beforeAll(async () => {
+  ui = await dashboard()
+  ntfy = ntfyServer()
+}, 60_000)
+afterAll(async () => {
+  await ui?.[Symbol.asyncDispose]()
+  await ntfy?.stop()
+})
+
+/** What takes messages as ntfy does. */
+function ntfyServer() {
+  const taken: Taken[] = []
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      taken.push((await request.json()) as Taken)
+      return Response.json({ id: 'm1' })
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, taken, stop: () => server.stop(true) }
+}
+
+test('a heartbeat is made with a schedule that is looked at first, is pinged by the address it shows, and is paused', async () => {
+  const page = await ui.open('/heartbeats')
+  await page.getByText('No heartbeats').waitFor()
+  await page.keyboard.press('c')
+  await page.getByLabel('Name', { exact: true }).fill('nightly backup')
+  await page.getByLabel('When it runs').selectOption('By a cron expression')
+  await page.getByLabel('Cron expression').fill('30 2 * * *')
+  await page.getByLabel('Time zone').fill('Europe/Berlin')
+  const times = page.getByRole('region', { name: 'Next times' })
+  await until('five times', async () => (await times.getByRole('listitem').count()) === 5)
+  expect(await times.getByRole('listitem').first().textContent()).toMatch(/0?2:30/)
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Make the heartbeat' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'nightly backup' }).waitFor()
+  await page.getByText('Expected at 02:30 every day, Europe/Berlin', { exact: false }).waitFor()
+  await page.getByRole('button', { name: 'Python' }).click()
+  const [heartbeat] = (await ui.api('GET', '/v1/heartbeats')).data
+  await page
+    .locator('pre')
+    .filter({ hasText: `PING = "${heartbeat.ping_url}"` })
+    .waitFor()
+  await fetch(`${heartbeat.ping_url}/start`)
+  await fetch(`${heartbeat.ping_url}/7`, { method: 'POST', body: 'the disk is full\n' })
+  const pings = page.getByRole('table', { name: 'Pings' })
+  const failed = pings.getByRole('row').filter({ hasText: 'failed' })
+  await failed.waitFor()
+  await failed.getByRole('button').click()
+  await page.getByRole('dialog').locator('pre').filter({ hasText: 'the disk is full' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page
+    .getByRole('definition')
+    .getByRole('link', { name: /nightly backup/ })
+    .waitFor()
+  await expectClean(page)
+
+  await page.getByRole('button', { name: 'More to do' }).click()
+  await page.getByRole('menuitem', { name: 'New address' }).click()
+  await page.getByRole('button', { name: 'Make a new address' }).click()
+  await page.getByText('It has a new address').waitFor()
+  expect((await fetch(heartbeat.ping_url)).status).toBe(404)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('paused', { exact: true }).first().waitFor()
+  await page.getByRole('link', { name: 'Heartbeats' }).first().click()
+  await page.getByRole('row').filter({ hasText: 'nightly backup' }).getByText('paused').waitFor()
+  await expectClean(page)
+}, 120_000)
+
+test('an expression that no heartbeat may have is told while it is typed, and beside its field', async () => {
+  const page = await ui.open('/heartbeats/new')
+  await page.getByLabel('Name', { exact: true }).fill('never')
+  await page.getByLabel('When it runs').selectOption('By a cron expression')
+  const expression = page.getByLabel('Cron expression')
+  await expression.fill('61 2 * * *')
+  await page
+    .getByRole('region', { name: 'Next times' })
+    .getByText(/is refused/)
+    .waitFor()
+  await page.getByRole('button', { name: 'Make the heartbeat' }).click()
+  await until('the error beside the field', async () => (await expression.getAttribute('aria-invalid')) === 'true')
+}, 60_000)
+
+test('the ping key is shown, and a new one ends the old', async () => {
+  const page = await ui.open('/heartbeats/ping-key')
+  const before = (await ui.api('GET', '/v1/heartbeats/ping-key')).ping_key
+  await page.getByText(before, { exact: true }).first().waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Make a new key' }).click()
+  await page.getByText('It is a new key').waitFor()
+  await page.getByText(before, { exact: true }).first().waitFor({ state: 'hidden' })
+}, 60_000)
+
+test('a channel is tried before it is made, takes messages, and tells what became of them', async () => {
+  const page = await ui.open('/channels/new')
+  await page.getByRole('radio', { name: 'ntfy' }).check()
+  await page.getByLabel('Name', { exact: true }).fill('Phone')
+  await page.getByLabel('Server url').fill(ntfy.url)
+  await page.getByLabel('Topic', { exact: true }).fill('alerts')
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByText('Message m1').waitFor()
+  expect(ntfy.taken.at(-1)).toMatchObject({ topic: 'alerts', title: 'Test of the channel “Phone”' })
+  expect((await ui.api('GET', '/v1/notification-channels')).data).toEqual([])
+  await page.getByText('Quiet hours', { exact: true }).click()
+  await page.getByLabel('Hold messages at some hours').check()
+  await page.getByLabel('From', { exact: true }).fill('23:00')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Make the channel' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Phone' }).waitFor()
+  const [channel] = (await ui.api('GET', '/v1/notification-channels')).data
+  expect(channel).toMatchObject({ kind: 'ntfy', settings: { topic: 'alerts' }, quiet_hours: { from: '23:00', to: '07:00' } })
+
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const log = page.getByRole('table', { name: 'Messages' })
+  await log.getByRole('button', { name: 'Test of the channel “Phone”' }).click()
+  await page.getByRole('dialog').getByText(`Asked for by`).waitFor()
+  await page.getByRole('dialog').getByText(ada.name, { exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  await expectClean(page)
+
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Topic', { exact: true }).fill('others')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved').waitFor()
+  const edited = await ui.api('GET', `/v1/notification-channels/${channel.id}`)
+  expect(edited).toMatchObject({ settings: { topic: 'others' }, quiet_hours: { from: '23:00' } })
+  await page.getByRole('link', { name: 'Channels' }).first().click()
+  await page.getByRole('link', { name: 'Phone' }).waitFor()
+  await expectClean(page)
+}, 120_000)
+
+test('maintenance is planned on days of the week, stands on the calendar, and is started and ended by hand', async () => {
+  const page = await ui.open('/maintenance')
+  await page.keyboard.press('c')
+  await page.getByLabel('What is being done').fill('Database upgrades')
+  await page.getByLabel('How often').selectOption('On days of the week')
+  await page.getByLabel('Sat').check()
+  await page.getByLabel('First begins').fill('2026-01-03T22:00')
+  const next = page.getByRole('region', { name: 'Next occurrences' })
+  await until('five occurrences', async () => (await next.getByRole('listitem').count()) === 5)
+  await page.getByRole('button', { name: 'Plan it' }).click()
+  await page.getByText('What it is for must name something', { exact: false }).waitFor()
+  await page.getByLabel('Tags').fill('database')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Plan it' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
+  const [made] = (await ui.api('GET', '/v1/maintenance-windows')).data
+  expect(made).toMatchObject({ kind: 'rrule', rrule: 'FREQ=WEEKLY;BYDAY=SA', targets: { tags: ['database'] } })
+
+  await page.getByRole('button', { name: 'Start now' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click()
+  await page.getByText('in force', { exact: true }).first().waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'End it now' }).click()
+  await page.getByText('scheduled', { exact: true }).waitFor()
+
+  await page.getByRole('link', { name: 'Maintenance' }).first().click()
+  await page
+    .getByRole('link', { name: /Database upgrades/ })
+    .first()
+    .waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Week' }).click()
+  await page
+    .getByRole('link', { name: /Database upgrades/ })
+    .first()
+    .waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'List' }).click()
+  await page.getByRole('link', { name: 'Database upgrades' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
+}, 120_000)
