@@ -1,5 +1,7 @@
 import {
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
   useInfiniteQuery,
   useMutation,
@@ -11,8 +13,12 @@ import { useMemo } from 'react'
 import { call, Refused, type Call, type Page, type Query } from './client'
 import { toast } from './parts/toast'
 
+const sessionKey = ['/sessions/current']
+
 /** What was read, by path and query. Live updates mark it stale by path: see live.ts. */
 export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError: (error, query) => heard(error, query.queryKey[0]) }),
+  mutationCache: new MutationCache({ onError: error => heard(error, null) }),
   defaultOptions: {
     queries: {
       // The stream tells what changes; a look now and then finds what it could not tell.
@@ -22,6 +28,13 @@ export const queries = new QueryClient({
     },
   },
 })
+
+/** Looks anew who is signed in, after a sign that nobody is: the shell then leads to the login. */
+export const seeWhoIsIn = (): Promise<void> => queries.invalidateQueries({ queryKey: sessionKey })
+
+function heard(error: Error, path: unknown): void {
+  if (error instanceof Refused && error.status === 401 && path !== sessionKey[0]) void seeWhoIsIn()
+}
 
 interface ReadOptions {
   /** Reads again each so many milliseconds while the page is looked at. */

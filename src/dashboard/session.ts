@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { SessionView } from '../access/session-shapes'
-import { chooseTabWorkspace, tabWorkspace } from './client'
+import { call, chooseTabWorkspace, tabWorkspace } from './client'
 import { useOne } from './queries'
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer'
@@ -52,11 +52,13 @@ export function usePerson(): Person {
   return person
 }
 
-/** Looks at another workspace in this tab. */
+/** Looks at another workspace in this tab; tabs that are opened later begin there, too. */
 export function useSwitch(): (workspaceId: string) => Promise<void> {
   const client = useQueryClient()
   return async id => {
     chooseTabWorkspace(id)
+    // That it could not be kept is no reason not to look at it.
+    await call({ method: 'PATCH', path: '/sessions/current', body: { workspace_id: id } }).catch(() => undefined)
     await client.resetQueries()
   }
 }

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { installation, program, type Installation } from '../support/binary'
+import { ada, expectClean, findingsOf, startBrowser, watch, windowOf } from '../support/dashboard'
 
 // A network of its own, with an address that is neither localhost nor loopback: there browsers allow no secure cookie over HTTP.
 const namespace = `bailiwick-${process.pid}`
@@ -49,18 +50,7 @@ beforeAll(async () => {
   const wrapper = join(folder, 'chromium')
   writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${namespace} /usr/bin/chromium "$@"\n`)
   chmodSync(wrapper, 0o755)
-  browser = await chromium.launch({
-    executablePath: wrapper,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  browser = await startBrowser(wrapper)
 }, 60_000)
 
 afterAll(async () => {
@@ -72,170 +62,182 @@ afterAll(async () => {
   await place?.[Symbol.asyncDispose]()
 })
 
-async function open(at: string): Promise<{ page: Page; errors: string[]; foreign: string[] }> {
-  const page = await (await browser.newContext()).newPage()
-  const errors: string[] = []
-  const foreign: string[] = []
-  page.on('console', message => {
-    if (message.type() === 'error' && !/401/.test(message.text())) errors.push(message.text())
-  })
-  page.on('pageerror', error => errors.push(error.message))
-  page.on('request', request => {
-    if (!request.url().startsWith(base) && !request.url().startsWith('data:')) foreign.push(request.url())
-  })
+/** Opens an address in a browser that knows nothing yet. */
+async function open(at: string): Promise<Page> {
+  const page = watch(await (await windowOf(browser)).newPage(), base)
   await page.goto(at)
-  return { page, errors, foreign }
+  return page
 }
+
+async function signIn(page: Page, password = ada.password): Promise<void> {
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await heading(page, 'Sign in')
+}
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+/** Calls the API as the page does, with its cookie. */
+const send = (page: Page, path: string, body: object) =>
+  page.evaluate(
+    async ([to, sent]) => {
+      const answer = await fetch(`/v1${to}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
+        body: JSON.stringify(sent),
+      })
+      return (await answer.json()) as Record<string, string>
+    },
+    [path, body] as const,
+  )
 
 test('the setup link makes the first user over plain HTTP at a LAN address, who is signed in and stays so', async () => {
   expect(setupLink).toStartWith(`${base}/setup#`)
-  const { page, errors, foreign } = await open(setupLink)
-  expect(await page.evaluate(() => (globalThis as unknown as { isSecureContext: boolean }).isSecureContext)).toBe(false)
-  await page.fill('#setup-name', 'Ada')
-  await page.fill('#setup-email', 'ada@example.com')
-  await page.fill('#setup-password', 'correct horse battery')
-  await page.click('#setup button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
+  const page = await open(setupLink)
+  expect(await page.evaluate(() => isSecureContext)).toBe(false)
+  await page.getByLabel('Your name').fill(ada.name)
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password', { exact: true }).fill('short')
+  await page.getByRole('button', { name: 'Make the user and sign in' }).click()
+  await page.getByLabel('Password', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor()
+  await expectClean(page)
+  await page.getByLabel('Password', { exact: true }).fill(ada.password)
+  await page.getByRole('button', { name: 'Make the user and sign in' }).click()
+  await heading(page, 'Overview')
   await page.reload()
-  await page.waitForSelector('#home:not([hidden])')
-  expect(await page.textContent('#who-name')).toContain('Ada')
+  await heading(page, 'Overview')
+  await page.getByRole('button', { name: 'Ada Profile, theme, sign out' }).waitFor()
   const [cookie] = await page.context().cookies()
   expect(cookie).toMatchObject({ name: 'bailiwick', httpOnly: true, secure: false, sameSite: 'Lax' })
-  expect(errors).toEqual([])
-  expect(foreign).toEqual([])
+  await expectClean(page)
 }, 60_000)
 
 test('a wrong password is refused with a word, the right one opens the workspace, and signing out closes it', async () => {
-  const { page, errors } = await open(base)
-  await page.waitForSelector('#login:not([hidden])')
-  await page.fill('#login-email', 'ada@example.com')
-  await page.fill('#login-password', 'wrong')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#login .wrong:not([hidden])')
-  expect(await page.textContent('#login .wrong')).toContain('wrong')
-  await page.fill('#login-password', 'correct horse battery')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
+  const page = await open(base)
+  await heading(page, 'Sign in')
+  // Browsers have no passkeys over plain HTTP, and none is offered.
+  expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
+  await signIn(page, 'wrong')
+  expect(await page.getByRole('alert').textContent()).toContain('wrong')
+  await expectClean(page)
+  await signIn(page)
+  await heading(page, 'Overview')
 
-  await page.fill('#token-name', 'from the browser')
-  await page.selectOption('#token-mode', 'full')
-  await page.click('form[data-form=token] button[type=submit]')
-  await page.waitForSelector('#new-token:not([hidden])')
-  expect(await page.inputValue('#new-token-value')).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
+  await page.getByRole('link', { name: 'Tokens' }).click()
+  await page.getByRole('link', { name: 'New token' }).first().click()
+  await page.getByLabel('Name').fill('from the browser')
+  await page.getByLabel('What it may do').selectOption({ label: 'Everything' })
+  await page.getByRole('button', { name: 'Make the token' }).click()
+  const shown = page.getByRole('dialog')
+  expect(await shown.locator('code').textContent()).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
+  // There is no clipboard for scripts here: it is copied as by hand.
+  await shown.getByRole('button', { name: 'Copy the token' }).click()
+  await shown.getByText('Copied').waitFor()
+  await shown.getByRole('button', { name: 'Close' }).click()
 
-  await page.click('#sign-out')
-  await page.waitForSelector('#login:not([hidden])')
+  await signOut(page)
   await page.reload()
-  await page.waitForSelector('#login:not([hidden])')
-  expect(errors).toEqual([])
+  await heading(page, 'Sign in')
+  await expectClean(page)
+}, 60_000)
+
+test('the theme that a person chose is theirs in another browser, too', async () => {
+  const page = await open(base)
+  await signIn(page)
+  await heading(page, 'Overview')
+  const themeOf = (of: Page) => of.evaluate(() => document.documentElement.dataset.theme)
+  expect(await themeOf(page)).toBe('light')
+  await page.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  const kept = page.waitForResponse(answer => answer.request().method() === 'PATCH' && answer.ok())
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click()
+  await kept
+  expect(await themeOf(page)).toBe('dark')
+
+  const other = await open(base)
+  await signIn(other)
+  await heading(other, 'Overview')
+  await other.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
+  await other.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  await other.getByRole('menuitemradio', { name: 'System' }).click()
+  await other.waitForFunction(() => document.documentElement.dataset.theme === 'light')
+  // The first one hears of it without being touched.
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'light')
+  await expectClean(page)
 }, 60_000)
 
 test('the link of an incident leads to it by way of the sign-in, and there it is acknowledged', async () => {
-  const { page, errors } = await open(base)
-  await page.fill('#login-email', 'ada@example.com')
-  await page.fill('#login-password', 'correct horse battery')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
-  const id = await page.evaluate(async () => {
-    const answer = await fetch('/v1/incidents', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
-      body: JSON.stringify({ title: 'Payments fail' }),
-    })
-    return ((await answer.json()) as { id: string }).id
-  })
-  await page.click('#sign-out')
-  await page.waitForSelector('#login:not([hidden])')
+  const page = await open(base)
+  await signIn(page)
+  await heading(page, 'Overview')
+  const { id } = await send(page, '/incidents', { title: 'Payments fail' })
+  await signOut(page)
 
   await page.goto(`${base}/incidents/${id}`)
-  await page.fill('#login-email', 'ada@example.com')
-  await page.fill('#login-password', 'correct horse battery')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#incident-timeline tr')
-  expect([new URL(page.url()).pathname, await page.textContent('#incident-title')]).toEqual([`/incidents/${id}`, 'Payments fail'])
-  await page.click('#incident-acknowledge')
-  await page.waitForFunction(() => document.querySelector('#incident-facts')?.textContent?.includes('acknowledged'))
-  await page.goto(base)
-  await page.waitForSelector('#incidents a')
-  expect(await page.textContent('#incidents a')).toBe('Payments fail')
-  await page.click('#sign-out')
-  await page.waitForSelector('#login:not([hidden])')
-  expect(errors).toEqual([])
+  await signIn(page)
+  await heading(page, 'Payments fail')
+  expect(new URL(page.url()).pathname).toBe(`/incidents/${id}`)
+  await page.getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
+  await page.getByRole('button', { name: 'Let it go' }).waitFor()
+  await signOut(page)
+  expect(await findingsOf(page)).toMatchObject({ errors: [], foreign: [] })
 }, 60_000)
 
 test('an invitation is accepted by its link, once, and its code is in no address', async () => {
-  const { page, errors } = await open(base)
-  await page.fill('#login-email', 'ada@example.com')
-  await page.fill('#login-password', 'correct horse battery')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
-  const link = await page.evaluate(async () => {
-    const answer = await fetch('/v1/invitations', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
-      body: JSON.stringify({ email: 'grace@example.com', role: 'member' }),
-    })
-    return ((await answer.json()) as { link: string }).link
-  })
+  const page = await open(base)
+  await signIn(page)
+  await heading(page, 'Overview')
+  const { link } = await send(page, '/invitations', { email: 'grace@example.com', role: 'member' })
   expect(link).toStartWith(`${base}/invite#bw_inv_`)
   // Ada is somebody else: she is told so, and who was invited goes on without her.
-  await page.goto(link)
-  await page.waitForSelector('#invite-other:not([hidden])')
-  await page.click('#invite-sign-out')
-  await page.waitForSelector('#invite-open:not([hidden])')
+  await page.goto(link!)
+  await heading(page, 'This is for somebody else')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Sign out and go on' }).click()
+  await heading(page, 'Join default')
   const asked: string[] = []
   page.on('request', request => asked.push(request.url()))
-  await page.fill('#invite-name', 'Grace')
-  await page.fill('#invite-password', 'correct horse battery')
-  await page.click('#invite button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
-  expect([await page.textContent('#who-name'), page.url()]).toEqual(['Grace (grace@example.com)', `${base}/`])
+  await page.getByLabel('Your name').fill('Grace')
+  await page.getByLabel('Password', { exact: true }).fill(ada.password)
+  await page.getByRole('button', { name: 'Join' }).click()
+  await heading(page, 'Overview')
+  await page.getByRole('button', { name: 'Grace Profile, theme, sign out' }).waitFor()
+  expect(page.url()).toBe(`${base}/`)
   expect(asked.filter(url => url.includes('bw_inv_'))).toEqual([])
-  expect(errors).toEqual([])
+  await expectClean(page)
 
-  const again = await open(link)
-  await again.page.waitForSelector('#invite-gone:not([hidden])')
-  expect(await again.page.textContent('#invite-gone')).toContain('used')
+  const again = await open(link!)
+  await heading(again, 'This invitation does not open')
+  await again.getByText('used').waitFor()
 }, 60_000)
 
 test('a suspended workspace says so, and its name turns and widens nothing around it', async () => {
-  const { page } = await open(base)
-  await page.fill('#login-email', 'ada@example.com')
-  await page.fill('#login-password', 'correct horse battery')
-  await page.click('#login button[type=submit]')
-  await page.waitForSelector('#home:not([hidden])')
-  const post = (path: string, body: object) =>
-    page.evaluate(
-      async ([to, sent]) => {
-        const answer = await fetch(`/v1${to}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1' },
-          body: JSON.stringify(sent),
-        })
-        return (await answer.json()) as Record<string, string>
-      },
-      [path, body] as const,
-    )
-  const { id } = await post('/workspaces', { name: `\u202e<b>acme</b> ${'W'.repeat(60)}` })
-  const { link } = await post(`/workspaces/${id}/invitations`, { email: 'ada@example.com' })
+  const page = await open(base)
+  await signIn(page)
+  await heading(page, 'Overview')
+  const { id } = await send(page, '/workspaces', { name: `\u202e<b>acme</b> ${'W'.repeat(60)}` })
+  const { link } = await send(page, `/workspaces/${id}/invitations`, { email: ada.email })
   await page.goto(link!)
-  await page.waitForSelector('#invite-open:not([hidden])')
-  expect(await page.textContent('#invite-title')).toBe(`Join <b>acme</b> ${'W'.repeat(60)}`)
-  await page.click('#invite button[type=submit]')
-  await page.waitForSelector('#heartbeats-empty:not([hidden])')
-  await page.setViewportSize({ width: 360, height: 740 })
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
-  expect(await page.inputValue('#workspace')).toBe(id!)
+  await page.getByRole('heading', { level: 1, name: /^Join .*<b>acme<\/b> W{60}$/ }).waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Join' }).click()
+  await heading(page, 'Overview')
+  await page.getByRole('button', { name: 'Other workspaces' }).getByText('acme').waitFor()
+  await expectClean(page)
 
-  await post(`/workspaces/${id}/suspend`, { reason: 'The invoice is open.' })
+  await send(page, `/workspaces/${id}/suspend`, { reason: 'The invoice is open.' })
   await page.reload()
-  await page.waitForSelector('#suspended:not([hidden])')
-  expect(await page.textContent('#suspended')).toContain('The invoice is open.')
-  expect(await page.isVisible('#home-cards')).toBe(false)
-  const [own] = await page.$$eval('#workspace option', all => all.map(one => (one as HTMLOptionElement).value))
-  await page.selectOption('#workspace', own!)
-  await page.waitForSelector('#home-cards:not([hidden])')
-  expect(await page.isVisible('#suspended')).toBe(false)
+  await page.getByRole('heading', { level: 1, name: 'is suspended' }).waitFor()
+  await page.getByText('The invoice is open.').waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Go to default' }).click()
+  await heading(page, 'Overview')
 }, 60_000)
 
 test('the reference and the handbook open without any request to elsewhere', async () => {
@@ -244,9 +246,9 @@ test('the reference and the handbook open without any request to elsewhere', asy
     ['/docs', 'main h1'],
     ['/docs/webhooks', 'main h1'],
   ] as const) {
-    const { page, errors, foreign } = await open(`${base}${path}`)
-    await page.waitForSelector(sign)
-    expect([path, errors, foreign]).toEqual([path, [], []])
+    const page = await open(`${base}${path}`)
+    await page.waitForSelector(sign, { timeout: 90_000 })
+    expect([path, await findingsOf(page)]).toMatchObject([path, { errors: [], foreign: [] }])
     await page.context().close()
   }
-}, 60_000)
+}, 120_000)

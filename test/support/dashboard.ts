@@ -41,8 +41,11 @@ const watched = new WeakMap<Page, Watched>()
 const sizes = { wide: { width: 1360, height: 850 }, phone: { width: 390, height: 844 } }
 const patientMs = 30_000
 
-/** Starts the compiled program on a fresh folder or database, makes Ada its owner, and starts a browser. */
-export async function dashboard(options: { env?: Record<string, string> } = {}): Promise<Dashboard> {
+/**
+ * Starts the compiled program on a fresh folder or database, makes Ada its owner, and starts a browser.
+ * With BAILIWICK_BASE_URL in its environment the browser goes there.
+ */
+export async function dashboard(options: { env?: Record<string, string>; args?: string[] } = {}): Promise<Dashboard> {
   const place = await installation()
   let hub: HubProcess | null = null
   let browser: Browser | null = null
@@ -53,6 +56,7 @@ export async function dashboard(options: { env?: Record<string, string> } = {}):
   }
   try {
     const serving = (hub = await startHub(place, options))
+    const base = options.env?.BAILIWICK_BASE_URL ?? serving.url
     const setupLink = await until('the link that makes the owner', async () => /http\S+\/setup#\S+/.exec(serving.out())?.[0])
     const session = await cookieOf(serving.url, '/v1/setup', { token: new URL(setupLink).hash.slice(1), ...ada })
     const token = await fullToken(place)
@@ -78,9 +82,9 @@ export async function dashboard(options: { env?: Record<string, string> } = {}):
       },
       async open(path, look = {}) {
         const context = await windowOf(running, look)
-        if (!look.stranger) await context.addCookies([{ ...session, url: serving.url }])
-        const page = watch(await context.newPage(), serving.url)
-        await page.goto(`${serving.url}${path}`)
+        if (!look.stranger) await context.addCookies([{ ...session, url: base }])
+        const page = watch(await context.newPage(), base)
+        await page.goto(`${base}${path}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
         return page
       },
@@ -92,10 +96,10 @@ export async function dashboard(options: { env?: Record<string, string> } = {}):
   }
 }
 
-/** The browser of this machine, without what it would call by itself. */
-export const startBrowser = (): Promise<Browser> =>
+/** The browser of this machine, or what starts it, without what it would call by itself. */
+export const startBrowser = (executablePath = '/usr/bin/chromium'): Promise<Browser> =>
   chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath,
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -21,11 +21,14 @@ interface Acts {
 
 const chordMs = 1200
 
-/** Listens to the keys that work everywhere: `g` and a letter for a place, `/`, `c`, `?`, Ctrl K; `j` and `k` go into the list. */
-export function useKeys(places: readonly Place[], acts: Acts): void {
+/**
+ * Listens to the keys that work everywhere: `g` and a letter for a place, `/`, `c`, `?`, Ctrl K; `j` and `k` go into the list.
+ * @param isKeyed whether keys alone, without Ctrl or Meta, do something: people may turn them off (WCAG 2.1, criterion 2.1.4)
+ */
+export function useKeys(places: readonly Place[], acts: Acts, isKeyed: boolean): void {
   const navigate = useNavigate()
-  const latest = useRef({ places, acts })
-  latest.current = { places, acts }
+  const latest = useRef({ places, acts, isKeyed })
+  latest.current = { places, acts, isKeyed }
   useEffect(() => {
     let chordUntil = 0
     const pressed = (event: KeyboardEvent) => {
@@ -34,6 +37,7 @@ export function useKeys(places: readonly Place[], acts: Acts): void {
         latest.current.acts.palette()
         return
       }
+      if (!latest.current.isKeyed) return
       const target = event.target as HTMLElement
       if (event.ctrlKey || event.metaKey || event.altKey || target.matches('input, textarea, select, [contenteditable]')) return
       if (document.querySelector('[role=dialog]:not([aria-modal=false]), [role=menu]')) return

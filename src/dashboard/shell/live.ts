@@ -1,7 +1,7 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
 import { addressOf, call, tabWorkspace, type Page } from '../client'
-import { staleAt } from '../queries'
+import { seeWhoIsIn, staleAt } from '../queries'
 
 /** Paths whose answers change with a resource, by the first part of its id. */
 const touched: Record<string, readonly string[]> = {
@@ -90,7 +90,10 @@ export function useLive(workspaceId: string): void {
     let timer: ReturnType<typeof setTimeout> | undefined
     // Without a stream, such as behind a proxy that holds it back, the pages look for themselves.
     const poll = setInterval(() => {
-      if (state !== 'live' && document.visibilityState === 'visible') void staleAt(client, '')
+      if (state === 'live' || document.visibilityState !== 'visible') return
+      void staleAt(client, '')
+      // One that was refused, such as by a proxy while the hub started anew, does not try again by itself.
+      if (source?.readyState === EventSource.CLOSED) open()
     }, pollMs)
     const setState = (to: typeof state) => {
       state = to
@@ -118,7 +121,11 @@ export function useLive(workspaceId: string): void {
         const { monitors } = JSON.parse(event.data) as { monitors: LiveResult[] }
         for (const [listener, ids] of watchers) listener(monitors.filter(one => ids.has(one.id)))
       })
-      source.addEventListener('error', () => setState(source?.readyState === EventSource.CLOSED ? 'polling' : 'connecting'))
+      source.addEventListener('error', () => {
+        const isRefused = source?.readyState === EventSource.CLOSED
+        setState(isRefused ? 'polling' : 'connecting')
+        if (isRefused) void seeWhoIsIn()
+      })
     }
     rewatch = () => {
       clearTimeout(timer)

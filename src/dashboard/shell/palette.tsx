@@ -1,17 +1,12 @@
+import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CornerDownLeft, type LucideIcon } from 'lucide-react'
-import { useDeferredValue, useId, useState, type KeyboardEvent } from 'react'
+import { useEffect, useId, useState, type KeyboardEvent } from 'react'
 import { Dialog } from '../parts/dialog'
-import { useOne } from '../queries'
-import type { Page } from '../client'
+import { call, type Page } from '../client'
+import { usePerson } from '../session'
+import type { Deed } from './deeds'
 import type { Place } from './navigation'
-
-/** Something to do from anywhere. */
-export interface Deed {
-  label: string
-  icon: LucideIcon
-  run(): void
-}
 
 interface Row {
   key: string
@@ -37,31 +32,41 @@ export function Palette({ open, onClose, places, deeds }: PaletteProps) {
   )
 }
 
-interface Named {
-  id: string
-  name: string
-}
+// Names that are looked through, by the area that has them.
+const areas = [
+  { path: '/monitors', kind: 'Monitor', named: 'name', leads: '/monitors/' },
+  { path: '/heartbeats', kind: 'Heartbeat', named: 'name', leads: '/heartbeats/' },
+  { path: '/incidents', kind: 'Incident', named: 'title', leads: '/incidents/' },
+  { path: '/dns/zones', kind: 'Zone', named: 'name', leads: '/dns/zones/' },
+  { path: '/dns/templates', kind: 'Template', named: 'name', leads: '/dns/templates/' },
+  { path: '/webhook-endpoints', kind: 'Endpoint', named: 'url', leads: '/webhooks/' },
+  { path: '/notification-channels', kind: 'Channel', named: 'name', leads: '/channels/' },
+  { path: '/maintenance-windows', kind: 'Maintenance', named: 'name', leads: '/maintenance/' },
+  { path: '/tokens', kind: 'Token', named: 'name', leads: '/tokens/' },
+] as const
 
 const mostFound = 6
+const leastTyped = 2
+const restMs = 150
 
 function Box({ onClose, places, deeds }: Omit<PaletteProps, 'open'>) {
   const id = useId()
   const navigate = useNavigate()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
-  const asked = useDeferredValue(text.trim())
-  const monitors = useNamed('/monitors', asked)
-  const heartbeats = useNamed('/heartbeats', asked)
-  const zones = useNamed('/dns/zones', asked)
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), restMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  const named = useNamed(asked)
   const go = (to: string) => () => void navigate({ to })
   const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
   const rows: Row[] = [
     ...places
       .filter(one => fits(one.label))
       .map(one => ({ key: one.to, label: one.label, kind: 'Page', icon: one.icon, run: go(one.to) })),
-    ...monitors.map(one => ({ key: one.id, label: one.name, kind: 'Monitor', run: go(`/monitors/${one.id}`) })),
-    ...heartbeats.map(one => ({ key: one.id, label: one.name, kind: 'Heartbeat', run: go(`/heartbeats/${one.id}`) })),
-    ...zones.map(one => ({ key: one.id, label: one.name, kind: 'Zone', run: go(`/dns/zones/${one.id}`) })),
+    ...named.map(one => ({ ...one, run: go(one.to) })),
     ...deeds
       .filter(one => fits(one.label))
       .map(one => ({ key: one.label, label: one.label, kind: 'Do', icon: one.icon, run: one.run })),
@@ -120,11 +125,30 @@ function Box({ onClose, places, deeds }: Omit<PaletteProps, 'open'>) {
   )
 }
 
-function useNamed(path: string, text: string): Named[] {
-  const { data } = useOne<Page<Named>>(
-    text.length < 2 ? null : path,
-    { q: text, limit: mostFound, fields: 'id,name' },
-    { keep: true },
-  )
-  return text.length < 2 ? [] : (data?.data ?? [])
+interface Named {
+  key: string
+  label: string
+  kind: string
+  to: string
+}
+
+/** What has a name with this text in it: a few of each kind. */
+function useNamed(text: string): Named[] {
+  const { seesAccount } = usePerson()
+  const asked = text.length >= leastTyped ? areas.filter(area => seesAccount || area.path !== '/tokens') : []
+  return useQueries({
+    queries: asked.map(({ path, named }) => {
+      const query = { q: text, limit: mostFound, fields: `id,${named}` }
+      return {
+        queryKey: [path, query],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          call<Page<Record<string, string>>>({ method: 'GET', path, query }, signal),
+        placeholderData: keepPreviousData,
+      }
+    }),
+    combine: found =>
+      asked.flatMap(({ kind, named, leads }, at) =>
+        (found[at]?.data?.data ?? []).map(row => ({ key: row.id!, label: row[named]!, kind, to: `${leads}${row.id}` })),
+      ),
+  })
 }

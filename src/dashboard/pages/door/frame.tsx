@@ -9,8 +9,8 @@ export function Door({ title, lead, children }: { title: string; lead?: ReactNod
     <main className="flex min-h-dvh flex-col items-center justify-center p-4">
       <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-6">
         <img src="/icon.svg" alt="" width="32" height="32" className="mb-4" />
-        <h1 className="text-lg font-semibold">{title}</h1>
-        {lead && <p className="mt-1 text-muted">{lead}</p>}
+        <h1 className="text-lg font-semibold wrap-anywhere">{title}</h1>
+        {lead && <p className="mt-1 wrap-anywhere text-muted">{lead}</p>}
         <div className="mt-5">{children}</div>
       </div>
       <p className="mt-4 text-[13px] text-muted">

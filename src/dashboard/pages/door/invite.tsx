@@ -28,7 +28,8 @@ export default function Invite() {
     )
   }
   if (!invitation || session.isPending) return <Door title="Invitation">…</Door>
-  const own = session.data?.user.email
+  // What is left of a session that has ended is nobody.
+  const own = session.error ? undefined : session.data?.user.email
   if (own !== undefined && own !== invitation.email) return <OtherPerson own={own} meant={invitation.email} />
   return <Accept code={code} invitation={invitation} isSignedIn={own !== undefined} />
 }

@@ -1,8 +1,8 @@
 import type { UserView } from '../../../access/user-shapes'
-import { Form, SecretField, SelectField, TextField } from '../../parts/form'
+import { CheckField, Form, SecretField, SelectField, TextField } from '../../parts/form'
 import { Card, Loaded, Page } from '../../parts/page'
+import type { Preferences } from '../../preferences'
 import { useOne, useSend } from '../../queries'
-import { chooseTheme, chosenTheme, type Theme } from '../../theme'
 import { OneTimeCodes } from './one-time-codes'
 import { Passkeys } from './passkeys'
 import { Sessions } from './sessions'
@@ -22,8 +22,8 @@ export default function Profile() {
               <Card title="Password">
                 <Password />
               </Card>
-              <Card title="In this browser">
-                <Appearance />
+              <Card title="How you like it">
+                <Liked preferences={user.preferences} />
               </Card>
             </div>
             <div className="flex min-w-0 flex-col gap-4">
@@ -88,24 +88,34 @@ function Password() {
   )
 }
 
-function Appearance() {
+function Liked({ preferences }: { preferences: Preferences }) {
+  const send = useSend({ quiet: true, done: 'Saved', stale })
   return (
     <Form
-      initial={{ theme: chosenTheme() }}
-      call={values => ({ method: 'PATCH', path: '/users/me', body: { preferences: { theme: values.theme } } })}
-      send={async call => {
-        chooseTheme((call.body as { preferences: { theme: Theme } }).preferences.theme)
-      }}
-      action="Show it so"
+      key={preferences.theme}
+      initial={{ 'preferences.theme': preferences.theme, 'preferences.shortcuts': preferences.shortcuts }}
+      call={values => ({
+        method: 'PATCH',
+        path: '/users/me',
+        body: { preferences: { theme: values['preferences.theme'], shortcuts: values['preferences.shortcuts'] } },
+      })}
+      send={send.mutateAsync}
+      pending={send.isPending}
+      action="Save"
     >
       <SelectField
-        name="theme"
+        name="preferences.theme"
         label="Theme"
         choices={[
           ['system', 'As the system'],
           ['light', 'Light'],
           ['dark', 'Dark'],
         ]}
+      />
+      <CheckField
+        name="preferences.shortcuts"
+        label="Keys alone do something"
+        hint="Such as c for a new one. Those with Ctrl or ⌘ always do."
       />
     </Form>
   )
