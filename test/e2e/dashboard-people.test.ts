@@ -45,7 +45,9 @@ async function join(name: string, role: string, path = '/v1/invitations'): Promi
 }
 
 test('one-time codes are turned on, asked for, and made up for by a recovery code, and are turned off', async () => {
-  const page = await ui.open('/profile')
+  const page = await ui.open('/profile', { stranger: true })
+  await login(page, ada.email)
+  await heading(page, 'Your profile')
   const codes = card(page, 'One-time codes')
   const shown = page.getByRole('dialog')
   await codes.getByRole('button', { name: 'Turn on' }).click()

@@ -57,7 +57,7 @@ export const places: readonly { label: string; places: readonly Place[] }[] = [
     label: 'Workspace',
     places: [
       { to: '/audit', label: 'Audit log', icon: FileClock, letter: 'a', for: one => one.seesAccount },
-      { to: '/notices', label: 'Notices', icon: Bell },
+      { to: '/notices', label: 'Notices', icon: Bell, for: one => one.seesAccount },
       { to: '/members', label: 'Members', icon: Users, for: one => one.seesAccount },
       { to: '/plan', label: 'Plan and limits', icon: CreditCard, for: one => one.seesAccount },
       { to: '/settings', label: 'Settings', icon: Settings, letter: 's' },

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Search, Terminal } from 'lucide-react'
 import { Button } from '../parts/button'
 import { useOne } from '../queries'
+import { usePerson } from '../session'
 import { useLiveState } from './live'
 import { Brand } from './side'
 
@@ -49,7 +50,7 @@ function LiveSign() {
 
 function Unread() {
   const { data } = useOne<{ pagination: { total?: number } }>(
-    '/notices',
+    usePerson().seesAccount ? '/notices' : null,
     { read: false, limit: 1, include: 'total' },
     { everyMs: 60_000 },
   )
