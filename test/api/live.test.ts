@@ -435,7 +435,7 @@ describe('a session', () => {
     expect(await nextUntilEnd(stream)).toEqual([])
   })
 
-  test('whose role is another hears what that one may', async () => {
+  test('whose role is another is told to read anew, and hears what that one may', async () => {
     const here = await world()
     await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
     const { user } = await person(here, here.acme.workspaceId, 'admin', 'ada@example.com')
@@ -445,6 +445,7 @@ describe('a session', () => {
     await here.pass(gather)
     expect((await stream.next())!.data.changes[0].action).toBe('account.member.update')
     await soon()
+    expect((await stream.next())!.event).toBe('reset')
     await here.acme.call('POST', '/v1/tokens', { name: 'unheard', mode: 'read_only' })
     const made = await makeHeartbeat(here.acme, 'heard')
     await here.pass(gather)

@@ -60,7 +60,7 @@ export const places: readonly { label: string; places: readonly Place[] }[] = [
       { to: '/notices', label: 'Notices', icon: Bell, for: one => one.seesAccount },
       { to: '/members', label: 'Members', icon: Users, for: one => one.seesAccount },
       { to: '/plan', label: 'Plan and limits', icon: CreditCard, for: one => one.seesAccount },
-      { to: '/settings', label: 'Settings', icon: Settings, letter: 's' },
+      { to: '/settings', label: 'Settings', icon: Settings, letter: 's', for: one => one.seesAccount },
       { to: '/operator', label: 'Installation', icon: ServerCog, for: one => one.operator },
     ],
   },

@@ -59,11 +59,13 @@ export class Listener {
     return `${this.place.seq}-${this.tail}-${this.place.round}`
   }
 
-  /** Holds it to what may be told by now; ends it where nothing may. */
+  /** Holds it to what may be told by now, and says so where that is another; ends it where nothing may. */
   async recheck(): Promise<void> {
     try {
       const { permissions, resourceIds } = await this.again()
+      const isOther = permissions.symmetricDifference(this.hearing.permissions).size > 0
       this.hearing = { permissions, resourceIds }
+      if (isOther) this.reset(this.place)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       this.stream.close()
