@@ -13,6 +13,7 @@ export const dashboardPaths = [
   '/dns/zones/:id',
   '/dns/zones/:id/:tab',
   '/dns/templates',
+  '/dns/templates/new',
   '/dns/templates/:id',
   '/dns/providers',
   '/dns/providers/new',

@@ -4,6 +4,7 @@ import { Tabs } from '../../parts/tabs'
 
 const tabs = [
   { to: '/dns', label: 'Zones', exact: true },
+  { to: '/dns/templates', label: 'Templates' },
   { to: '/dns/providers', label: 'Providers' },
 ]
 

@@ -14,6 +14,7 @@ export const zoneTabs: readonly ZoneTab[] = [
   { name: 'drift', label: 'Drift', for: zone => zone.sync.targets.length > 0 },
   { name: 'plans', label: 'Plans' },
   { name: 'history', label: 'History' },
+  { name: 'templates', label: 'Templates' },
   { name: 'secondaries', label: 'Secondaries', for: zone => zone.served },
   { name: 'settings', label: 'Settings' },
 ]

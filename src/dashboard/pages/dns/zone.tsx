@@ -9,6 +9,7 @@ const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
   records: lazy(() => import('./records/records')),
   drift: lazy(() => import('./sync/drift')),
   plans: lazy(() => import('./sync/plans')),
+  templates: lazy(() => import('./templates/zone-templates')),
   history: lazy(() => import('./history/history')),
   secondaries: lazy(() => import('./secondaries/secondaries')),
   settings: lazy(() => import('./settings/settings')),

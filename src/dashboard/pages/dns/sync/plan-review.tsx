@@ -51,7 +51,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
     <div className="flex flex-col gap-4">
       <Facts
         rows={[
-          ['State', <Status {...planStates[plan.status]} state={plan.status} />],
+          ['State', <Status {...planStates[plan.status]} />],
           ['Note', plan.note || null],
           ['Made by', `${plan.created_by.name ?? plan.created_by.type}, ${plan.origin}`],
           ['Made', <Ago at={plan.created_at} />],

@@ -2,11 +2,11 @@ import type { PlanView } from '../../../../features/dns/sync/shapes'
 import type { Mood } from '../../../parts/status'
 
 /** How the states of a plan are taken. */
-export const planStates: Record<PlanView['status'], { mood: Mood }> = {
-  open: { mood: 'busy' },
-  applied: { mood: 'ok' },
-  stale: { mood: 'idle' },
-  expired: { mood: 'idle' },
+export const planStates: Record<PlanView['status'], { state: string; mood: Mood; label: string }> = {
+  open: { state: 'pending', mood: 'busy', label: 'open' },
+  applied: { state: 'applied', mood: 'ok', label: 'applied' },
+  stale: { state: 'stale', mood: 'idle', label: 'stale' },
+  expired: { state: 'expired', mood: 'idle', label: 'expired' },
 }
 
 /** How many steps of each kind a plan has: «2 added, 1 removed»; of what is shown where there are more. */

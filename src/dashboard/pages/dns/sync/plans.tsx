@@ -86,10 +86,10 @@ const columns = (show: (id: string) => void): readonly Column<PlanView>[] => [
       one.status === 'open' && one.blocked.length > 0 ? (
         <Status state="blocked" label="held back" />
       ) : (
-        <Status {...planStates[one.status]} state={one.status} />
+        <Status {...planStates[one.status]} />
       ),
   },
   { name: 'note', title: 'Note', from: 'md', render: one => one.note || <span className="text-muted">–</span> },
   { name: 'by', title: 'By', from: 'sm', render: one => one.created_by.name ?? one.created_by.type },
-  { name: 'at', title: 'Made', width: '8rem', from: 'sm', render: one => <Ago at={one.created_at} /> },
+  { name: 'at', title: 'Made', width: '10rem', from: 'sm', render: one => <Ago at={one.created_at} /> },
 ]
