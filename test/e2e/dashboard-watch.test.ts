@@ -184,3 +184,30 @@ test('maintenance is planned on days of the week, stands on the calendar, and is
   await page.getByRole('link', { name: 'Database upgrades' }).click()
   await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
 }, 120_000)
+
+test('who follows the link of a message signs in first, and is then in the room of the incident', async () => {
+  const channel = await ui.api('POST', '/v1/notification-channels', {
+    kind: 'ntfy',
+    name: 'On duty',
+    settings: { server_url: ntfy.url, topic: 'duty' },
+  })
+  const heartbeat = await ui.api('POST', '/v1/heartbeats', {
+    name: 'invoice run',
+    schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 },
+    channel_ids: [channel.id],
+  })
+  await fetch(`${heartbeat.ping_url}/fail`)
+  const [incident] = await until('the incident', async () => {
+    const { data } = await ui.api('GET', `/v1/incidents?heartbeat=${heartbeat.id}`)
+    return data.length > 0 ? data : undefined
+  })
+  const page = await ui.open(`/incidents/${incident.id}`, { stranger: true })
+  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Password', { exact: true }).fill(ada.password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: incident.title }).waitFor()
+  await page.getByRole('link', { name: 'On duty' }).first().waitFor()
+  await page.getByText('sent', { exact: true }).first().waitFor()
+  await page.getByRole('definition').getByRole('link', { name: 'invoice run' }).waitFor()
+  await expectClean(page)
+}, 90_000)
