@@ -192,6 +192,10 @@ const ofNobody = [
   'GET /v1/plans/:id',
   'GET /v1/event-kinds',
   'GET /v1/dns/provider-kinds',
+  'GET /v1/dns/record-types',
+  'GET /v1/heartbeats/due-times',
+  'GET /v1/maintenance-windows/next-occurrences',
+  'GET /v1/notification-channels/topics',
   'GET /v1/monitors/types',
   'GET /v1/notification-channels/kinds',
   'GET /v1/event-kinds/:kind',
@@ -229,7 +233,7 @@ describe('a token narrowed to a resource', async () => {
   const narrowed = callerWith(app, acme.workspaceId, made.body.token)
   const isOpen = (spec: Route) => ofNobody.includes(nameOf(spec))
   const withId = guarded.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
-  const lists = guarded.filter(spec => !spec.path.includes(':') && spec.query?.properties.cursor)
+  const lists = guarded.filter(spec => !spec.path.includes(':') && !isOpen(spec) && spec.query?.properties.cursor)
   const rest = guarded.filter(
     spec =>
       !spec.path.includes(':') &&
@@ -257,12 +261,14 @@ describe('a token narrowed to a resource', async () => {
   })
 
   test.each(byName(lists))('is shown none of the others by %s', async (_, spec) => {
-    await ownId(spec.path)
-    const seen = await narrowed.call('GET', `${spec.path}?include=total`)
+    await ownId(spec.path.replace(/\/agenda$/, ''))
+    const counts = spec.query?.properties.include !== undefined
+    const of = counts ? 'include=total' : 'from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z'
+    const seen = await narrowed.call('GET', `${spec.path}?${of}`)
     expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({
       status: 200,
       data: [],
-      total: 0,
+      total: counts ? 0 : undefined,
     })
   })
 

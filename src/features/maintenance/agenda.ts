@@ -1,7 +1,8 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
 import { cursorKey, cursorValues } from '../../core/list'
+import { reachable } from '../../core/narrowing'
 import { sealCursor } from '../../core/page'
 import { badParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
@@ -28,7 +29,10 @@ export async function listAgenda(ctx: Ctx, query: AgendaQuery): Promise<Page<Mai
   const filterHash = sha256Hex(JSON.stringify(['maintenance-agenda', query.from, query.to])).slice(0, 16)
   const cursor = query.cursor === undefined ? null : (cursorValues(ctx, query.cursor, filterHash, 2) as [number, string])
   const limit = query.limit ?? 100
-  const rows = await ctx.hub.read.select().from(maintenanceWindows).where(eq(maintenanceWindows.workspaceId, ctx.workspaceId))
+  const rows = await ctx.hub.read
+    .select()
+    .from(maintenanceWindows)
+    .where(and(eq(maintenanceWindows.workspaceId, ctx.workspaceId), reachable(ctx, maintenanceWindows.id)))
   const found = rows
     .flatMap(row => {
       const all = occurrencesBetween(row, cursor ? Math.max(from, cursor[0]) : from, until, limit + 1 + mostAtOnce)
