@@ -35,7 +35,12 @@ export function ZoneStanding({ zone }: { zone: ZoneView }) {
               <li key={one.code}>{one.detail}</li>
             ))}
           </ul>
-          <Link to={`/dns/zones/${zone.id}/plans` as string} className="underline">
+          <Link
+            to="/dns/zones/$id/$tab"
+            params={{ id: zone.id, tab: 'plans' }}
+            search={{ plan: zone.blocked.plan_id }}
+            className="underline"
+          >
             To the plan
           </Link>
         </div>

@@ -18,8 +18,6 @@ import { ZoneFrame } from '../zone-frame'
 import { DriftEntry, keyOf, mayAdopt, type DriftRow } from './drift-entry'
 import { IgnoreRules } from './ignore-rules'
 import { PlanDialog } from './plan-review'
-import { Reasons } from './reasons'
-import { Targets } from './targets'
 import { useDecisions } from './decisions'
 
 const atOnce = 100
@@ -75,20 +73,6 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
           />
         </div>
       )}
-      {zone.blocked && (
-        <Card
-          title="Held back from the providers"
-          className="mb-4"
-          actions={
-            <Button small kind="main" onClick={() => set({ plan: zone.blocked!.plan_id })}>
-              Look at the plan
-            </Button>
-          }
-        >
-          <Reasons reasons={zone.blocked.reasons} />
-        </Card>
-      )}
-      {zone.sync.targets.length > 0 && <Targets zone={zone} />}
       {found.error && !found.data ? (
         <Problem error={found.error} onAgain={() => void found.refetch()} />
       ) : all.length === 0 ? (

@@ -4,7 +4,6 @@ import type { ZoneView } from '../../../../features/dns/zone-shapes'
 import { useAddress } from '../../../parts/address'
 import { Button } from '../../../parts/button'
 import { Empty } from '../../../parts/empty'
-import { Card } from '../../../parts/page'
 import { Status } from '../../../parts/status'
 import { Table, type Column } from '../../../parts/table'
 import { Ago } from '../../../parts/time'
@@ -13,7 +12,6 @@ import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
 import { PlanDialog } from './plan-review'
 import { planStates, stepsInWords } from './plan-words'
-import { Reasons } from './reasons'
 
 /** What was planned for a zone: what waits, what is held back, what was applied. */
 export default function Plans({ zone }: { zone: ZoneView }) {
@@ -39,19 +37,6 @@ export default function Plans({ zone }: { zone: ZoneView }) {
         )
       }
     >
-      {zone.blocked && (
-        <Card
-          title="Held back from the providers"
-          className="mb-4"
-          actions={
-            <Button small kind="main" onClick={() => show(zone.blocked!.plan_id)}>
-              Look at the plan
-            </Button>
-          }
-        >
-          <Reasons reasons={zone.blocked.reasons} />
-        </Card>
-      )}
       <Table
         label="Plans"
         columns={columns(show)}
