@@ -32,7 +32,7 @@ test('results are told newest first, page by page, alike whether they are in mem
     number,
     Array.from({ length: 360 }, (_, n) => ({ ms: n })),
     start,
-    60_000,
+    30_000,
   )
   clock.advance(3 * hourMs)
   await sealHours(w.hub)
@@ -118,7 +118,7 @@ test('a series has the least, the mean, the most and percentiles of its steps, f
     number,
     Array.from({ length: 240 }, (_, n) => ({ ms: 100 + (n % 10), connect: 5 })),
     start,
-    60_000,
+    30_000,
   )
   await take(w, number, [{ status: 'down', ms: 10_000 }], start + 1, minute)
   clock.advance(2 * hourMs)
