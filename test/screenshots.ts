@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
@@ -30,9 +30,11 @@ const ofReadme: readonly [name: string, path: string][] = [
   ['overview', '/'],
   ['monitor', '/monitors/:id'],
   ['drift', '/dns/zones/:id/drift'],
-  ['webhooks', '/webhooks/:id'],
+  ['monitors', '/monitors'],
 ]
 const readmeSize = { width: 1280, height: 800 }
+// Each stays below 80 kB.
+const readmeQuality = 72
 
 const demo = values.url ? null : startDemo()
 const owner = demo ? await demo.ready() : { url: values.url!, email: values.email ?? '', password: values.password ?? '' }
@@ -93,7 +95,9 @@ async function shootReadme(of: Browser, found: Found, session: Session): Promise
     const [, base = '', tab = ''] = /^(.*?:id|[^:]*)(.*)$/.exec(path)!
     await page.goto(`${session.url}${found.find(one => one.path === base)!.address}${tab}`)
     await settled(page)
-    await page.screenshot({ path: join(folder!, `${name}.png`) })
+    const devtools = await context.newCDPSession(page)
+    const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: readmeQuality })
+    writeFileSync(join(folder!, `${name}.webp`), Buffer.from(data, 'base64'))
     await page.close()
   }
   await context.close()

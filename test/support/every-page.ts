@@ -12,7 +12,7 @@ export const idsOf: Readonly<Record<string, string>> = {
   '/maintenance': '/v1/maintenance-windows',
   '/channels': '/v1/notification-channels',
   '/webhooks/deliveries': '/v1/webhook-deliveries?status=exhausted',
-  '/webhooks': '/v1/webhook-endpoints?status=enabled',
+  '/webhooks': '/v1/webhook-endpoints?status=enabled&active=true',
   '/tokens': '/v1/tokens',
   '/audit': '/v1/audit-events?action=dns.rrsets.replace',
   '/actions': '/v1/actions',

@@ -70,7 +70,8 @@ export function Choice({ label, value, onChange, choices }: ChoiceProps) {
       aria-label={label}
       value={value}
       onChange={event => onChange(event.target.value)}
-      className={`h-9 max-w-56 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
+      // Of one width, whatever there is to choose from once it is read.
+      className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
     >
       {choices.map(([one, words]) => (
         <option key={one} value={one}>

@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router'
 import type { AuditActionView, AuditEventView } from '../../../features/audit/shapes'
 import type { Page as Listing } from '../../client'
 import { Copied } from '../../parts/code'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { Card, Facts, Loaded, Page, Skeleton } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { Status } from '../../parts/status'
 import { wholeTime } from '../../parts/time'
@@ -22,11 +22,12 @@ export default function AuditEntry() {
 }
 
 function Shown({ entry }: { entry: AuditEventView }) {
-  const { data } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
+  const { data, isPending } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
     action: entry.action,
     fields: 'action,description',
   })
   const { actor, context } = entry
+  if (isPending) return <Skeleton />
   return (
     <Page title={entry.action} up={up} lead={data?.data[0]?.description ?? ''} aside={<Status state={entry.outcome} />}>
       <div className="grid gap-4 lg:grid-cols-2">

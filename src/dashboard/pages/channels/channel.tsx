@@ -107,8 +107,11 @@ function Shown({ channel }: { channel: NotificationChannelView }) {
           </p>
         )}
         <div className="grid gap-4 lg:grid-cols-[1fr_22rem] lg:items-start">
+          <div className="min-w-0 lg:col-start-2 lg:row-start-1">
+            <ChannelFacts channel={channel} />
+          </div>
+          {/* Last, since it goes on for as long as one reads. */}
           <ChannelLog id={channel.id} />
-          <ChannelFacts channel={channel} />
         </div>
       </div>
       <Confirm

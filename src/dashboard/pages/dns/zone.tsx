@@ -20,6 +20,9 @@ const up = { to: '/dns', label: 'Zones' }
 export default function Zone() {
   const { id, tab = 'records' } = useParams({ strict: false })
   const found = useOne<ZoneView>(`/dns/zones/${id}`)
+  // Their names are in its head: with them it has the height that it keeps.
+  const providers = useOne('/dns/providers')
+  if (found.data && providers.isPending) return <Skeleton />
   return (
     <Loaded found={found} up={up}>
       {zone => {

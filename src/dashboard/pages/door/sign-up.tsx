@@ -10,6 +10,7 @@ export default function SignUp() {
   const found = useOne<{ mode: string; open: boolean }>('/sign-up')
   const [isDone, setDone] = useState(false)
   const send = useSend({ quiet: true, onDone: () => setDone(true) })
+  if (found.isPending) return null
   if (isDone) {
     return (
       <Door title="It is made" lead="Sign in with the e-mail and the password that you chose.">

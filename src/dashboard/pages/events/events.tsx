@@ -36,13 +36,13 @@ export default function Events() {
   return (
     <Page title="Events" lead="What happened, newest first. Webhook endpoints are told of the kinds they chose.">
       <Filters>
+        <SearchField label="Id of what it is about" value={resource} onChange={value => set({ resource: value.trim() })} />
         <Choice
           label="Kind"
           value={kind}
           onChange={value => set({ kind: value })}
           choices={[['', 'All kinds'], ...(kinds.data?.data ?? []).map(one => [one.kind, one.kind] as const)]}
         />
-        <SearchField label="Id of what it is about" value={resource} onChange={value => set({ resource: value.trim() })} />
       </Filters>
       <Table
         label="Events"

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { FlipView, HeartbeatView, PingView } from '../../../features/heartbeats/shapes'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import { Copied } from '../../parts/code'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { Card, Facts, Loaded, Page, Skeleton } from '../../parts/page'
 import { Status, Tag } from '../../parts/status'
 import { Ago, span } from '../../parts/time'
 import { useList, useOne } from '../../queries'
@@ -38,6 +38,7 @@ function Shown({ heartbeat }: { heartbeat: HeartbeatView }) {
   const runs = useMemo(() => runsOf(pings.rows, flips.rows), [pings.rows, flips.rows])
   const incident = heartbeat.expanded?.incident as IncidentView | null | undefined
   const address = <PingAddress url={heartbeat.ping_url} isOpen={heartbeat.ping_count === 0} />
+  if (pings.isLoading || flips.isLoading) return <Skeleton />
   return (
     <Page
       title={heartbeat.name}
@@ -51,14 +52,13 @@ function Shown({ heartbeat }: { heartbeat: HeartbeatView }) {
       lead={`Expected ${scheduleWords(schedule)}, with a grace time of ${span(schedule.grace_seconds * 1000)}.`}
       actions={<HeartbeatActions heartbeat={heartbeat} />}
     >
-      <div className="grid gap-4 lg:grid-cols-[1fr_20rem] lg:items-start">
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem] lg:grid-rows-[auto_1fr] lg:items-start">
         <div className="flex min-w-0 flex-col gap-4">
           {heartbeat.ping_count === 0 && address}
           <RunLine runs={runs} />
           {heartbeat.ping_count > 0 && address}
-          <Pings id={id} everyMs={lookEveryMs} />
         </div>
-        <div className="flex min-w-0 flex-col gap-4">
+        <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
           <Card title="Next ping">
             <p className="text-lg font-semibold">
               {status === 'new' && heartbeat.down_at === null ? 'waits for the first' : <NextDue heartbeat={heartbeat} />}
@@ -108,6 +108,8 @@ function Shown({ heartbeat }: { heartbeat: HeartbeatView }) {
           </Card>
           <Flips list={flips} />
         </div>
+        {/* Last, since it goes on for as long as one reads. */}
+        <Pings id={id} everyMs={lookEveryMs} />
       </div>
     </Page>
   )

@@ -92,10 +92,12 @@ function Calendar({ view, day }: { view: 'month' | 'week'; day: Date }) {
     <>
       {view === 'month' ? <Month days={days} month={day.getMonth()} planned={planned} /> : <Week days={days} planned={planned} />}
       <Agenda planned={planned} />
-      <p className="mt-2 min-h-5 text-[13px] text-muted">
-        In the time of this browser, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
-        {list.hasMore && ` Only the first ${mostShown} are shown.`}
-      </p>
+      {!list.isLoading && (
+        <p className="mt-2 min-h-5 text-[13px] text-muted">
+          In the time of this browser, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
+          {list.hasMore && ` Only the first ${mostShown} are shown.`}
+        </p>
+      )}
     </>
   )
 }

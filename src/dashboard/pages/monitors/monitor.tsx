@@ -35,6 +35,8 @@ export default function Monitor() {
 
 function Shown({ monitor }: { monitor: MonitorView }) {
   const [isChecking, setChecking] = useState(false)
+  // What is beside it stands under what this tells: it waits for it.
+  const last = useOne(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   useFresh(monitor.id)
   const isGroup = monitor.type === 'group'
   return (
@@ -69,14 +71,18 @@ function Shown({ monitor }: { monitor: MonitorView }) {
           )}
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
-          <MonitorFacts monitor={monitor} />
-          <Relations monitor={monitor} />
-          <MonitorIncidents id={monitor.id} />
-          <MonitorHistory id={monitor.id} />
-          {monitor.description !== '' && (
-            <Card title="Notes">
-              <p className="wrap-anywhere whitespace-pre-wrap">{monitor.description}</p>
-            </Card>
+          {!last.isLoading && (
+            <>
+              <MonitorFacts monitor={monitor} />
+              <Relations monitor={monitor} />
+              <MonitorIncidents id={monitor.id} />
+              <MonitorHistory id={monitor.id} />
+              {monitor.description !== '' && (
+                <Card title="Notes">
+                  <p className="wrap-anywhere whitespace-pre-wrap">{monitor.description}</p>
+                </Card>
+              )}
+            </>
           )}
         </div>
         {/* Last, since it goes on for as long as one reads. */}

@@ -6,7 +6,7 @@ import { LinkButton } from '../../parts/button'
 import { Empty } from '../../parts/empty'
 import { Choice, Filters, SearchField } from '../../parts/filters'
 import { Menu } from '../../parts/menu'
-import { Page } from '../../parts/page'
+import { Page, Skeleton } from '../../parts/page'
 import { Table } from '../../parts/table'
 import { useList, useOne } from '../../queries'
 import { usePerson } from '../../session'
@@ -38,6 +38,8 @@ export default function Monitors() {
   const query = { q, status, type, tag, sort: sort.replace(/^(-?)status$/, '$1status,name') }
   const isFiltered = q + status + type + tag + group !== ''
   const typeWords = new Map(types.data?.data.map(one => [one.type as string, one.title]))
+  // Which filters there are hangs on them.
+  if (summary.isPending || groups.isLoading) return <Skeleton />
   return (
     <Page
       title="Monitors"

@@ -16,7 +16,11 @@ interface StateCountsProps {
 export function StateCounts({ summary, value, onChange }: StateCountsProps) {
   const shown = order.filter(state => always.has(state) || state === value || (summary?.statuses[state] ?? 0) > 0)
   return (
-    <div role="group" aria-label="By status" className="mb-3 flex min-h-9 flex-wrap gap-2">
+    <div
+      role="group"
+      aria-label="By status"
+      className="mb-3 flex min-h-9 gap-2 overflow-x-auto max-sm:-mx-4 max-sm:px-4 sm:flex-wrap"
+    >
       <Count label="All" count={summary?.total} chosen={value === ''} onClick={() => onChange('')} />
       {shown.map(state => (
         <Count
@@ -45,7 +49,7 @@ const Count = ({ state, label, count, chosen, onClick }: CountProps) => (
     type="button"
     aria-pressed={chosen}
     onClick={onClick}
-    className="inline-flex h-9 items-center gap-1.5 rounded-md border border-line bg-surface px-3 hover:bg-hover aria-pressed:border-accent aria-pressed:bg-accent-soft"
+    className="inline-flex h-9 shrink-0 items-center gap-1.5 rounded-md border border-line bg-surface px-3 hover:bg-hover aria-pressed:border-accent aria-pressed:bg-accent-soft"
   >
     {state && <StatusIcon state={state} className="size-4" />}
     <span className="font-semibold">{count === undefined ? '–' : count.toLocaleString()}</span>

@@ -40,7 +40,8 @@ export function Uptime({ id }: { id: string }) {
   ]
   const seen = days.filter(one => one.uptime_percent !== null)
   return (
-    <Card title="Uptime">
+    // What it says below takes its room before it is known: other cards stand under it.
+    <Card title="Uptime" className="min-h-88 sm:min-h-60">
       <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
         {figures.map(([label, value]) => (
           <div key={label}>

@@ -21,11 +21,11 @@ export default function Notices() {
   const list = useList<NoticeView>('/notices', { read: read === 'all' ? null : read, severity, include: 'total' })
   const readAll = useSend<NoticesMarked>({ done: one => `${one.marked} marked as read`, stale: ['/notices'] })
   const newest = list.rows[0]
-  const actions = mayAdminister && read !== 'true' && newest && (
+  const actions = mayAdminister && read !== 'true' && (
     <Button
       icon={<CheckCheck className="size-4" aria-hidden />}
-      disabled={readAll.isPending}
-      onClick={() => readAll.mutate({ method: 'POST', path: '/notices/read', body: { until: newest.occurred_at } })}
+      disabled={readAll.isPending || !newest}
+      onClick={() => newest && readAll.mutate({ method: 'POST', path: '/notices/read', body: { until: newest.occurred_at } })}
     >
       Mark all as read
     </Button>

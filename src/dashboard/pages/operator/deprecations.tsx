@@ -1,9 +1,9 @@
 import { Archive } from 'lucide-react'
 import type { DeprecatedPartView } from '../../../access/deprecated-use'
 import { Empty } from '../../parts/empty'
-import { Table, type Column } from '../../parts/table'
+import { Table, wholeList, type Column } from '../../parts/table'
 import { Ago } from '../../parts/time'
-import { useList } from '../../queries'
+import { useOne } from '../../queries'
 
 const columns: readonly Column<DeprecatedPartView>[] = [
   {
@@ -23,7 +23,8 @@ const columns: readonly Column<DeprecatedPartView>[] = [
 
 /** What of the API goes away, and who uses it still. */
 export function Deprecations() {
-  const list = useList<DeprecatedPartView>('/deprecations')
+  const { data, error, isPending, refetch } = useOne<{ data: DeprecatedPartView[] }>('/deprecations')
+  const list = { ...wholeList(data?.data ?? [], isPending), error, again: () => void refetch() }
   return (
     <Table
       label="Deprecations"

@@ -48,13 +48,13 @@ function Tile({ title, to, total, states, member }: TileProps) {
         </Link>
       </h2>
       <p className="mt-0.5 text-2xl font-semibold">{total.toLocaleString()}</p>
-      <ul className="mt-1 flex flex-wrap gap-x-3">
+      <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5">
         {shown.map(([state, count]) => (
           <li key={state}>
             <Link
               to={to}
               search={(member === null ? {} : { [member]: state }) as never}
-              className="inline-flex min-h-6 items-center gap-1 text-[13px] hover:underline"
+              className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
               <StatusIcon state={state} />
               {count.toLocaleString()} {wordsOf(state)}

@@ -131,7 +131,7 @@ function Kinds() {
           {...attributes}
           role="group"
           aria-label="Events"
-          className="max-h-72 min-h-40 overflow-y-auto rounded-md border border-strong-line p-3"
+          className="h-72 overflow-y-auto rounded-md border border-strong-line p-3"
         >
           {areas.map(area => (
             <fieldset key={area} className="mb-3 last:mb-0">

@@ -139,7 +139,7 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
           {found.data!.truncated && <p className="text-muted">There are more than these; they follow as these are settled.</p>}
         </>
       )}
-      {zone.sync.targets.length > 0 && <IgnoreRules zone={zone} />}
+      {zone.sync.targets.length > 0 && !found.isPending && <IgnoreRules zone={zone} />}
       <PlanDialog id={plan === '' ? null : plan} onClose={() => set({ plan: '' })} />
     </ZoneFrame>
   )
