@@ -47,7 +47,7 @@ test('an endpoint is made, its message fails, is looked at, and is sent again un
   receiver.status = 200
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.getByText('delivered', { exact: true }).first().waitFor()
-  await page.getByText('thank you').waitFor()
+  await page.locator('pre', { hasText: 'thank you' }).waitFor()
   await page.goto(`${ui.hub.url}/webhooks/deliveries`)
   await page.getByRole('table', { name: 'Deliveries' }).getByText('delivered').first().waitFor()
   await expectClean(page)

@@ -11,6 +11,7 @@ import { ssh } from '../../src/checks/ssh'
 import { tcp } from '../../src/checks/tcp'
 import { around } from '../support/around'
 import { mailServers, type MailServers } from '../support/mail-servers'
+import { until } from '../support/binary'
 import { started, type Started } from '../support/started'
 import { fixtureCa } from '../support/talker'
 
@@ -47,6 +48,9 @@ describe('BIND', () => {
         },
       }
     })
+    // It answers SERVFAIL from when it listens until it has read its zone.
+    const asked = { transport: 'udp' as const, resolver: resolver('udp') }
+    await until('the zone is read', async () => (await run(dns, 'www.example.test', asked)).error === null)
   })
   afterAll(async () => await bind?.stop())
 

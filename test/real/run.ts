@@ -1,5 +1,5 @@
 import { startPostgres } from '../support/postgres'
-import { add, closingLine, runs, runTogether, say, testFiles, type Counts } from '../support/suite'
+import { add, closingLine, runs, runTests, say, testFiles, type Counts } from '../support/suite'
 import { installCounterparts } from './install'
 
 // The compiled program against real counterparts, on both engines: `bun run test:real`.
@@ -10,18 +10,24 @@ if (!(await runs([process.execPath, 'src/bin/build.ts']))) {
   process.exit(1)
 }
 
-// Pages are looked at beside the rest: a browser waits as much as the servers do.
 const files = testFiles(['test/real', 'test/e2e'])
+// Browsers take all that a machine has, which what measures time would suffer from: they come after it, two beside each other.
 const isOfPages = (file: string) => /\/dashboard-[^/]+$/.test(file)
-const shares = [files.filter(file => !isOfPages(file)), files.filter(isOfPages)]
+const others = files.filter(file => !isOfPages(file))
+const pages = files.filter(isOfPages)
+// How pages look, and how long lists move, is no matter of the engine.
+const looks = /\/dashboard-(every-page|long-list)\./
 const patience = ['--timeout=60000']
 await say('\n== on SQLite\n')
-let counts: Counts = await runTogether(shares, {}, patience)
+let counts: Counts = add(await runTests(others, {}, patience), await runTests(pages, {}, patience, 2))
 if (!missing.includes('postgresql')) {
   await say('\n== on PostgreSQL\n')
   const server = await startPostgres()
   try {
-    counts = add(counts, await runTogether(shares, { BAILIWICK_DATABASE_URL: server.url }, patience))
+    const env = { BAILIWICK_DATABASE_URL: server.url }
+    counts = add(counts, await runTests(others, env, patience))
+    const told = pages.filter(file => !looks.test(file))
+    counts = add(counts, await runTests(told, env, patience, 2))
   } finally {
     await server.stop()
   }

@@ -28,11 +28,6 @@ export async function runTests(
   processes = 1,
 ): Promise<Counts> {
   const shares = Array.from({ length: processes }, (_, share) => files.filter((_, at) => at % processes === share))
-  return await runTogether(shares, env, args)
-}
-
-/** Runs lists of test files beside each other, a process each; what the first says is shown as it comes, the others are heard after it. */
-export async function runTogether(shares: string[][], env: Record<string, string> = {}, args: string[] = []): Promise<Counts> {
   const runs = shares.filter(own => own.length > 0).map((own, at) => runShare(own, env, args, at === 0))
   const counts: Counts[] = []
   for (const run of runs) {
