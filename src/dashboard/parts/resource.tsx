@@ -38,7 +38,7 @@ export function ResourceLink({ id, type, name }: ResourceLinkProps) {
   const words = name ?? `${wordsOf(type)} …${id.slice(-6)}`
   if (address === null) return <span title={id}>{words}</span>
   return (
-    <Link to={address} title={id} className="inline-block leading-6 text-accent underline decoration-1 underline-offset-2">
+    <Link to={address} title={id} className="inline-block leading-[24px] text-accent underline decoration-1 underline-offset-2">
       {words}
     </Link>
   )

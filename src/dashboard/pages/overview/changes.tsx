@@ -29,15 +29,15 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
         {changes.map(one => (
           <li key={one.id} className="flex min-h-16 items-start gap-3 px-4 py-1.5">
             <div className="min-w-0 grow">
-              <p className="line-clamp-2 leading-6">
-                <Link to={`/audit/${one.id}` as string} className="inline-block min-h-6 hover:underline" title={one.action}>
+              <p className="line-clamp-2 leading-[24px]">
+                <Link to={`/audit/${one.id}` as string} className="inline-block min-h-[24px] hover:underline" title={one.action}>
                   {wordsFor(one.action)}
                 </Link>
                 {one.outcome !== 'success' && (
                   <span className="text-bad"> · {one.outcome === 'denied' ? 'refused' : 'failed'}</span>
                 )}
               </p>
-              <p className="mt-0.5 flex gap-x-2 truncate text-[13px] leading-6 text-muted">
+              <p className="mt-0.5 flex gap-x-2 truncate text-[13px] leading-[24px] text-muted">
                 {one.targets[0] && (
                   <span className="truncate">
                     <ResourceLink {...one.targets[0]} />
