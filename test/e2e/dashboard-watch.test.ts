@@ -41,8 +41,12 @@ test('a heartbeat is made with a schedule that is looked at first, is pinged by 
   await page.getByLabel('Cron expression').fill('30 2 * * *')
   await page.getByLabel('Time zone').fill('Europe/Berlin')
   const times = page.getByRole('region', { name: 'Next times' })
-  await until('five times', async () => (await times.getByRole('listitem').count()) === 5)
-  expect(await times.getByRole('listitem').first().textContent()).toMatch(/0?2:30/)
+  await times
+    .getByRole('listitem')
+    .first()
+    .filter({ hasText: /0?2:30/ })
+    .waitFor()
+  expect(await times.getByRole('listitem').count()).toBe(5)
   await expectClean(page)
   await page.getByRole('button', { name: 'Make the heartbeat' }).click()
 

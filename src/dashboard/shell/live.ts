@@ -1,43 +1,8 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
-import { addressOf, call, tabWorkspace, type Page } from '../client'
+import { addressOf, call, Refused, tabWorkspace, type Page } from '../client'
 import { seeWhoIsIn, staleAt } from '../queries'
-
-/** Paths whose answers change with a resource, by the first part of its id. */
-const touched: Record<string, readonly string[]> = {
-  mon: ['/monitors', '/monitoring', '/overview'],
-  mtr: ['/monitors', '/overview'],
-  inc: ['/incidents', '/overview'],
-  mw: ['/maintenance-windows', '/overview'],
-  hb: ['/heartbeats', '/overview'],
-  chan: ['/notification-channels', '/notifications', '/overview'],
-  ntf: ['/notifications', '/notification-channels'],
-  zone: ['/dns/zones', '/dns/records', '/overview'],
-  rec: ['/dns/zones', '/dns/records'],
-  rrset: ['/dns/zones', '/dns/records'],
-  plan: ['/dns/plans', '/dns/zones'],
-  ztgt: ['/dns/zones', '/overview'],
-  tmpl: ['/dns/templates', '/dns/template-bindings'],
-  tbnd: ['/dns/templates', '/dns/template-bindings', '/dns/zones'],
-  prov: ['/dns/providers'],
-  tsig: ['/dns/providers'],
-  whe: ['/webhook-endpoints', '/overview'],
-  dlv: ['/webhook-deliveries', '/webhook-endpoints', '/overview'],
-  tok: ['/tokens', '/overview'],
-  inv: ['/invitations', '/overview'],
-  usr: ['/members', '/sessions', '/users'],
-  ses: ['/sessions'],
-  ws: ['/workspaces', '/plans', '/limits', '/sessions'],
-  ntc: ['/notices', '/overview'],
-  act: ['/actions'],
-  aus: ['/audit-streams'],
-}
-
-interface Change {
-  type: string
-  id: string
-  action: string
-}
+import { isBelow, pathOf, pathsOf, type Change } from './concerned'
 
 export interface LiveResult {
   id: string
@@ -88,6 +53,7 @@ export function useLive(workspaceId: string): void {
     let position: string | null = null
     let watching = ''
     let timer: ReturnType<typeof setTimeout> | undefined
+    const { hear, stop } = paced(changes => heard(client, changes))
     // Without a stream, such as behind a proxy that holds it back, the pages look for themselves.
     const poll = setInterval(() => {
       if (state === 'live' || document.visibilityState !== 'visible') return
@@ -111,7 +77,7 @@ export function useLive(workspaceId: string): void {
       })
       source.addEventListener('change', event => {
         position = event.lastEventId || position
-        heard(client, (JSON.parse(event.data) as { changes: Change[] }).changes)
+        hear((JSON.parse(event.data) as { changes: Change[] }).changes)
       })
       source.addEventListener('reset', event => {
         position = event.lastEventId || position
@@ -138,41 +104,64 @@ export function useLive(workspaceId: string): void {
       source?.close()
       clearTimeout(timer)
       clearInterval(poll)
+      stop()
       rewatch = () => {}
     }
   }, [client, workspaceId])
 }
 
-const mostPages = 3
+const paceMs = 1000
 
-function heard(client: QueryClient, changes: readonly Change[]): void {
-  const paths = new Set<string>(['/audit-events', '/events'])
-  for (const { id } of changes) for (const path of touched[id.slice(0, id.indexOf('_'))] ?? []) paths.add(path)
-  for (const path of paths) {
-    void client.invalidateQueries({
-      predicate: ({ queryKey, state: { data } }) => {
-        const at = queryKey[0]
-        if (typeof at !== 'string' || (at !== path && !at.startsWith(`${path}/`))) return false
-        // A list that was read far down would be read anew page by page: the rows that changed are put in their places.
-        if (queryKey[1] !== 'list' || ((data as InfiniteData<unknown> | undefined)?.pages.length ?? 0) <= mostPages) return true
-        void patchRows(client, queryKey, at, changes)
-        return false
-      },
-    })
+/** Hands over what is heard at once, and what comes within the next second together: a storm is not to be read four times a second. */
+function paced(hand: (changes: readonly Change[]) => void): { hear(changes: readonly Change[]): void; stop(): void } {
+  let waiting: Change[] | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const rest = () => {
+    timer = setTimeout(() => {
+      const heldBack = waiting ?? []
+      waiting = null
+      if (heldBack.length === 0) return
+      hand(heldBack)
+      waiting = []
+      rest()
+    }, paceMs)
+  }
+  return {
+    hear(changes) {
+      if (waiting) return void waiting.push(...changes)
+      hand(changes)
+      waiting = []
+      rest()
+    },
+    stop: () => clearTimeout(timer),
   }
 }
 
-async function patchRows(
-  client: QueryClient,
-  queryKey: readonly unknown[],
-  path: string,
-  changes: readonly Change[],
-): Promise<void> {
-  type Pages = InfiniteData<Page<{ id: string }>>
-  const has = (pages: Pages | undefined, id: string) => pages?.pages.some(page => page.data.some(row => row.id === id)) ?? false
-  const ids = new Set(changes.map(one => one.id).filter(id => has(client.getQueryData<Pages>(queryKey), id)))
-  for (const id of ids) {
-    const row = await call<{ id: string }>({ method: 'GET', path: `${path}/${id}` }).catch(() => null)
+const mostPages = 3
+
+function heard(client: QueryClient, changes: readonly Change[]): void {
+  const concerned = [...pathsOf(changes)]
+  void client.invalidateQueries({
+    predicate: ({ queryKey, state: { data } }) => {
+      const at = queryKey[0]
+      if (typeof at !== 'string' || !concerned.some(path => isBelow(at, path))) return false
+      // A list that was read far down would be read anew page by page: the rows that changed are put in their places.
+      if (queryKey[1] !== 'list' || ((data as InfiniteData<unknown> | undefined)?.pages.length ?? 0) <= mostPages) return true
+      void patchRows(client, queryKey, changes)
+      return false
+    },
+  })
+}
+
+type Pages = InfiniteData<Page<{ id: string }>>
+
+async function patchRows(client: QueryClient, queryKey: readonly unknown[], changes: readonly Change[]): Promise<void> {
+  const shown = new Set(client.getQueryData<Pages>(queryKey)?.pages.flatMap(page => page.data.map(row => row.id)))
+  const toRead = new Map(changes.filter(one => shown.has(one.id)).map(one => [one.id, pathOf(one)]))
+  for (const [id, path] of toRead) {
+    if (path === null) continue
+    const row = await rowAt(path)
+    if (row === 'unknown') continue
     client.setQueryData<Pages>(
       queryKey,
       before =>
@@ -184,5 +173,14 @@ async function patchRows(
           })),
         },
     )
+  }
+}
+
+/** A row as it is by now: null when it is gone, `unknown` when that could not be read, and nothing is to be made of it. */
+async function rowAt(path: string): Promise<{ id: string } | null | 'unknown'> {
+  try {
+    return await call<{ id: string }>({ method: 'GET', path })
+  } catch (error) {
+    return error instanceof Refused && error.status === 404 ? null : 'unknown'
   }
 }
