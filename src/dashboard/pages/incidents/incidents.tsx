@@ -10,12 +10,13 @@ import { Dialog } from '../../parts/dialog'
 import { Empty } from '../../parts/empty'
 import { Choice, Filters, SearchField } from '../../parts/filters'
 import { Page } from '../../parts/page'
+import { severityChoices, severityMood } from '../../parts/severity'
 import { Status, StatusIcon } from '../../parts/status'
 import { Table, type Column } from '../../parts/table'
 import { Ago, Since, span } from '../../parts/time'
 import { useList, useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { kindWords, severityMood } from './incident-words'
+import { kindWords } from './incident-words'
 import { NewIncident } from './new-incident'
 
 const columns: readonly Column<IncidentView>[] = [
@@ -109,12 +110,7 @@ export default function Incidents() {
           label="Severity"
           value={severity}
           onChange={value => set({ severity: value })}
-          choices={[
-            ['', 'All severities'],
-            ['critical', 'Critical'],
-            ['warning', 'Warning'],
-            ['info', 'Info'],
-          ]}
+          choices={[['', 'All severities'], ...severityChoices]}
         />
         <Choice
           label="Kind"

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { AreaField, Columns, Form, SelectField, TextField } from '../../parts/form'
+import { severityChoices } from '../../parts/severity'
 import { useSend } from '../../queries'
 
 /** Opens an incident by hand: what no monitor sees. */
@@ -31,15 +32,7 @@ export function NewIncident({ onClose }: { onClose(): void }) {
     >
       <TextField name="title" label="What is wrong" autoFocus />
       <Columns>
-        <SelectField
-          name="severity"
-          label="Severity"
-          choices={[
-            ['critical', 'Critical'],
-            ['warning', 'Warning'],
-            ['info', 'Info'],
-          ]}
-        />
+        <SelectField name="severity" label="Severity" choices={severityChoices} />
         <TextField name="cause" label="Cause" hint="As far as it is known." />
       </Columns>
       <AreaField name="notes" label="Notes" />

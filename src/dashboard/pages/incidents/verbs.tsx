@@ -6,6 +6,7 @@ import { Button } from '../../parts/button'
 import { Dialog } from '../../parts/dialog'
 import { AreaField, Columns, Form, SelectField, TextField } from '../../parts/form'
 import { Menu } from '../../parts/menu'
+import { severityChoices } from '../../parts/severity'
 import { useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
 
@@ -143,15 +144,7 @@ function Edit({ incident, onClose }: { incident: IncidentView; onClose(): void }
     >
       <TextField name="title" label="Title" />
       <Columns>
-        <SelectField
-          name="severity"
-          label="Severity"
-          choices={[
-            ['critical', 'Critical'],
-            ['warning', 'Warning'],
-            ['info', 'Info'],
-          ]}
-        />
+        <SelectField name="severity" label="Severity" choices={severityChoices} />
         <SelectField
           name="assignee_id"
           label="Seen to by"

@@ -7,12 +7,11 @@ import { Choice, Filters } from '../../parts/filters'
 import { Page } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { ResourceLink } from '../../parts/resource'
-import { StatusIcon, type Mood } from '../../parts/status'
+import { severityChoices, severityMood } from '../../parts/severity'
+import { StatusIcon } from '../../parts/status'
 import { Ago } from '../../parts/time'
 import { useList, useSend } from '../../queries'
 import { usePerson } from '../../session'
-
-const moods: Record<NoticeView['severity'], Mood> = { info: 'idle', warning: 'warn', critical: 'bad' }
 
 /** What the people of the workspace should know of. */
 export default function Notices() {
@@ -47,12 +46,7 @@ export default function Notices() {
           label="Severity"
           value={severity}
           onChange={value => set({ severity: value })}
-          choices={[
-            ['', 'All severities'],
-            ['critical', 'Critical'],
-            ['warning', 'Warning'],
-            ['info', 'Info'],
-          ]}
+          choices={[['', 'All severities'], ...severityChoices]}
         />
       </Filters>
       {list.error ? (
@@ -92,7 +86,7 @@ function Notice({ notice }: { notice: NoticeView }) {
   })
   return (
     <li className="flex items-start gap-3 px-4 py-3">
-      <StatusIcon state={notice.severity} mood={moods[notice.severity]} className="mt-0.5 size-4" />
+      <StatusIcon state={notice.severity} mood={severityMood[notice.severity]} className="mt-0.5 size-4" />
       <div className="min-w-0 grow">
         <p className={notice.read ? '' : 'font-semibold'}>
           <span className="sr-only">{notice.severity}: </span>
