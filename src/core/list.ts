@@ -253,6 +253,17 @@ export const wordsFilter = (column: SQLiteColumn, words: readonly string[], desc
   where: (value, place) => sql`${column} in (${sql.join((value as string[]).map(place), sql`, `)})`,
 })
 
+/** Those with these ids, at most a hundred. */
+export const idsFilter = (column: SQLiteColumn): Filter => ({
+  schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: 100,
+    description: 'Only those with these ids.',
+  }),
+  where: (value, place) => sql`${column} in (${sql.join((value as string[]).map(place), sql`, `)})`,
+  variant: value => String((value as string[]).length),
+})
+
 /** Exactly the text. */
 export const textFilter = (column: SQLiteColumn, description: string, options: { maxLength?: number } = {}): Filter => ({
   schema: Type.String({ maxLength: options.maxLength ?? 200, description }),

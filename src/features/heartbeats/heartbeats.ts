@@ -15,7 +15,7 @@ import { draftsOf, noDrafts } from '../incidents/outage'
 import { refuseUnknownChannels } from '../notifications/known-channels'
 import { resolveIncident } from '../incidents/outages'
 import { mergePatch } from '../../core/merge-patch'
-import { heldFilter, listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
+import { idsFilter, heldFilter, listPage, searchFilter, textFilter, timeFilters, type Listing } from '../../core/list'
 import { invalid, notFound } from '../../core/problem'
 import { Tag, Words, type Page } from '../../core/shapes'
 import { fieldProblems } from '../../core/validate'
@@ -58,19 +58,7 @@ export const heartbeatListing: Listing<HeartbeatRow> = {
       Type.String({ ...Tag, 'x-rule': 'must be a tag.', description: 'Only those with this tag.' }),
     ),
     slug: textFilter(heartbeats.slug, 'Only those with this slug.'),
-    ids: {
-      schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'Only those with these ids.',
-      }),
-      where: (value, place) =>
-        sql`${heartbeats.id} in (${sql.join(
-          (value as string[]).map(one => place(one)),
-          sql`, `,
-        )})`,
-      variant: value => String((value as string[]).length),
-    },
+    ids: idsFilter(heartbeats.id),
     q: searchFilter([heartbeats.name, heartbeats.slug], 'Only those whose name or slug holds this text.'),
     ...timeFilters('created_at', heartbeats.createdAt),
   },

@@ -1,7 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
-import { heldFilter, listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import {
+  idsFilter,
+  heldFilter,
+  listPage,
+  searchFilter,
+  textFilter,
+  timeFilters,
+  wordsFilter,
+  type Listing,
+} from '../../core/list'
 import { reachable, reaches } from '../../core/narrowing'
 import { rowsInTurns } from '../../core/db/rows-in-turns'
 import { Tag, Words, type Page } from '../../core/shapes'
@@ -49,19 +58,7 @@ export const monitorListing: Listing<MonitorRow> = {
       },
       variant: value => `${(value as Membership).isIn} ${(value as Membership).ids.length}`,
     },
-    ids: {
-      schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
-        minItems: 1,
-        maxItems: 100,
-        description: 'Only those with these ids.',
-      }),
-      where: (value, place) =>
-        sql`${monitors.id} in (${sql.join(
-          (value as string[]).map(one => place(one)),
-          sql`, `,
-        )})`,
-      variant: value => String((value as string[]).length),
-    },
+    ids: idsFilter(monitors.id),
     member: {
       schema: Id('Only groups that have this monitor as a member, by its id.'),
       where: (value, place) =>
