@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { call, fullToken, installation, program, runProgram, startHub, until } from '../support/binary'
+import { call, fullToken, installation, runProgram, startHub, startProgram, until } from '../support/binary'
 import { receiver, stopReceivers, type Received } from '../support/receiver'
 
 afterAll(stopReceivers)
@@ -12,35 +12,20 @@ afterAll(stopReceivers)
 /** `bailiwick listen` in an empty folder of its own, with nothing of the hub's settings. */
 function listening(env: Record<string, string>, ...args: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-listen-'))
-  const run = Bun.spawn([program('bailiwick'), 'listen', ...args], {
+  const { said, stop } = startProgram('bailiwick', ['listen', ...args], {
     env: { PATH: process.env.PATH!, ...env },
     cwd: folder,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  const said = { out: '', err: '' }
-  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
-    const decoder = new TextDecoder()
-    for await (const part of stream) said[into] += decoder.decode(part, { stream: true })
-  }
-  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
   return {
     said,
     secret: () => /^Signing secret: (\S+)$/m.exec(said.out)![1]!,
     lines: () => said.out.split('\n').filter(line => line.includes(' evt_')),
     files: () => readdirSync(folder),
     async [Symbol.asyncDispose]() {
-      run.kill('SIGKILL')
-      await run.exited
+      await stop('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
     },
-    async interrupt() {
-      run.kill('SIGINT')
-      const code = await run.exited
-      await read
-      return code
-    },
+    interrupt: () => stop('SIGINT'),
   }
 }
 

@@ -65,6 +65,49 @@ export async function runProgram(
   return { code, out, err }
 }
 
+/** A program of dist/ that runs. */
+export interface Running {
+  run: { pid: number; kill(signal?: NodeJS.Signals): void; exited: Promise<number> }
+  /** What it printed so far. */
+  said: { out: string; err: string }
+  /** Sends a signal, SIGTERM unless told, and waits for the end of it and of what it prints; returns the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number>
+}
+
+/** Starts a program of dist/ and keeps what it prints. `onSaid` is called after each piece. */
+export function startProgram(
+  name: Parameters<typeof program>[0],
+  args: string[],
+  options: { env: Record<string, string>; cwd: string; onSaid?: () => void },
+): Running {
+  const run = Bun.spawn([program(name), ...args], {
+    env: options.env,
+    cwd: options.cwd,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const said = { out: '', err: '' }
+  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
+    const decoder = new TextDecoder()
+    for await (const part of stream) {
+      said[into] += decoder.decode(part, { stream: true })
+      options.onSaid?.()
+    }
+  }
+  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
+  return {
+    run,
+    said,
+    async stop(signal = 'SIGTERM') {
+      run.kill(signal)
+      const code = await run.exited
+      await read
+      return code
+    },
+  }
+}
+
 /** A hub that serves, from the compiled program. Disposing of it stops it. */
 export interface HubProcess extends AsyncDisposable {
   url: string
@@ -83,30 +126,15 @@ export async function startHub(
   of: Installation,
   options: { env?: Record<string, string>; args?: string[] } = {},
 ): Promise<HubProcess> {
-  const run = Bun.spawn([program('bailiwick'), 'serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
+  const ready = Promise.withResolvers<string>()
+  const { run, said, stop } = startProgram('bailiwick', ['serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
     env: { ...of.env, ...options.env },
     cwd: tmpdir(),
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const said = { out: '', err: '' }
-  const ready = Promise.withResolvers<string>()
-  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
-    const decoder = new TextDecoder()
-    for await (const part of stream) {
-      said[into] += decoder.decode(part, { stream: true })
+    onSaid() {
       const address = /serves at (\S+)\n(?:[\s\S]*\n)?/.exec(said.out)?.[1]
       if (address) ready.resolve(address)
-    }
-  }
-  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    run.kill(signal)
-    const code = await run.exited
-    await read
-    return code
-  }
+    },
+  })
   void run.exited.then(code => ready.reject(new Error(`The hub ended with ${code} instead of serving: ${said.err}`)))
   const timer = setTimeout(() => {
     run.kill('SIGKILL')

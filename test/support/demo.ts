@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { program, until } from './binary'
+import { startProgram, until } from './binary'
 
 /** A demo of the compiled program, whose folder is below one of the test's own. */
 export interface Demo {
@@ -20,19 +20,10 @@ export interface Demo {
 /** @param args further ones of the command */
 export function startDemo(...args: string[]): Demo {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
-  const run = Bun.spawn([program('bailiwick'), 'demo', '--listen', '127.0.0.1:0', ...args], {
+  const { said, stop } = startProgram('bailiwick', ['demo', '--listen', '127.0.0.1:0', ...args], {
     env: { PATH: process.env.PATH!, TMPDIR: folder },
     cwd: folder,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  const said = { out: '', err: '' }
-  const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
-    const decoder = new TextDecoder()
-    for await (const part of stream) said[into] += decoder.decode(part, { stream: true })
-  }
-  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
   return {
     said,
     kept: () => readdirSync(folder).filter(name => name.startsWith('bailiwick-demo-')),
@@ -41,12 +32,7 @@ export function startDemo(...args: string[]): Demo {
       const [, email, password] = /^Or as (\S+) with the password (\S+)$/m.exec(said.out)!
       return { url: /serves at (\S+)/.exec(said.out)![1]!, email: email!, password: password! }
     },
-    async stop(signal) {
-      run.kill(signal)
-      const code = await run.exited
-      await read
-      return code
-    },
+    stop,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
