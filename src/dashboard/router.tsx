@@ -8,13 +8,17 @@ import { Shell } from './shell/shell'
 const root = createRootRoute({ component: Outlet, notFoundComponent: Missing, errorComponent: Broken })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
 
+/** What stands behind the ? of an address: each page reads the words that are its own (parts/address.ts). */
+const validateSearch = (search: Record<string, unknown>): { [name: string]: string | undefined } =>
+  search as Record<string, string>
+
 /** A page of people who are signed in. Its code is fetched when it is first gone to. */
 const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load) })
+  createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load), validateSearch })
 
 /** A page in front of the login. */
 const door = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) })
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load), validateSearch })
 
 // One line a page; its folder in pages/ has the name of its area. Each address stands in paths.ts too, for the hub.
 const routes = root.addChildren([

@@ -63,7 +63,8 @@ function State({ zone }: { zone: ZoneView }) {
   if (zone.synced && !zone.blocked) return <Status state={zone.sync.state} />
   return (
     <Link
-      to={`/dns/zones/${zone.id}` as string}
+      to="/dns/zones/$id"
+      params={{ id: zone.id }}
       search={zone.sync.state === 'unmanaged' ? { state: 'unmanaged' } : { synced: 'false' }}
       className="flex max-w-full items-center gap-2 hover:underline"
       title="The records that are not as they are to be, and why"

@@ -14,7 +14,7 @@ export function ZoneStanding({ zone }: { zone: ZoneView }) {
         <ul className="mb-4 flex flex-col gap-1 text-[13px]" aria-label="Providers">
           {targets.map(one => (
             <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <Link to={`/dns/providers/${one.provider_id}` as string} className="font-medium hover:underline">
+              <Link to="/dns/providers/$id" params={{ id: one.provider_id }} className="font-medium hover:underline">
                 {nameOf(one.provider_id)}
               </Link>
               <Status state={one.state} />

@@ -75,7 +75,7 @@ export function Month({ days, month, planned }: { days: readonly Date[]; month: 
                   <Link
                     key={day.getTime()}
                     to="."
-                    search={{ view: 'week', day: dayText(day) } as never}
+                    search={{ view: 'week', day: dayText(day) }}
                     style={{ gridColumn: at + 1, gridRow: mostLanes + 1 }}
                     className="px-2 text-[13px] text-accent hover:underline"
                   >

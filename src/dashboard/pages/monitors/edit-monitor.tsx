@@ -1,15 +1,13 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useParams } from '@tanstack/react-router'
 import type { MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
-import { Form, TextField } from '../../parts/form'
+import { EditPage } from '../../parts/edit-page'
+import { TextField } from '../../parts/form'
 import { Marked } from '../../parts/marked'
-import { Card, Loaded, Page } from '../../parts/page'
+import { Loaded } from '../../parts/page'
 import { Tag } from '../../parts/status'
-import { useOne, useSend } from '../../queries'
+import { useOne } from '../../queries'
 import { MonitorFields, TagsField } from './monitor-fields'
 import { monitorValues, patchFrom } from './monitor-values'
-
-const monitors = { to: '/monitors', label: 'Monitors' }
 
 /** Edits a monitor; what is sent is what differs. */
 export default function EditMonitor() {
@@ -17,44 +15,35 @@ export default function EditMonitor() {
   const found = useOne<MonitorView>(`/monitors/${id}`)
   const types = useOne<{ data: MonitorTypeView[] }>('/monitors/types')
   const type = types.data?.data.find(one => one.type === found.data?.type)
+  const data = found.data && type && { monitor: found.data, type }
+  const path = `/monitors/${id}`
   return (
-    <Loaded found={{ ...found, data: type && found.data, error: found.error ?? types.error }} up={monitors}>
-      {monitor => <Edited key={monitor.id} monitor={monitor} type={type!} />}
-    </Loaded>
-  )
-}
-
-function Edited({ monitor, type }: { monitor: MonitorView; type: MonitorTypeView }) {
-  const navigate = useNavigate()
-  // As it was when the page was opened: what another person changes meanwhile is theirs, and the version tells.
-  const [opened] = useState(monitor)
-  const [before] = useState(() => monitorValues(type, opened))
-  const to = `/monitors/${opened.id}`
-  const send = useSend({ quiet: true, done: 'Saved', stale: ['/monitors'], onDone: () => void navigate({ to }) })
-  return (
-    <Page title={`Edit ${opened.name}`} up={{ to, label: opened.name }} aside={<Tag>{type.title}</Tag>}>
-      <Card className="max-w-3xl">
-        <Form
-          initial={before}
-          call={values => ({
-            method: 'PATCH',
-            path: to,
-            body: patchFrom(before, values, type),
-            ifMatch: opened.version,
-          })}
-          send={send.mutateAsync}
-          pending={send.isPending}
-          onCancel={() => void navigate({ to })}
-          action="Save"
+    <Loaded found={{ ...found, data, error: found.error ?? types.error }} up={{ to: '/monitors', label: 'Monitors' }}>
+      {({ monitor, type }) => (
+        <EditPage
+          key={monitor.id}
+          thing={monitor}
+          to={path}
+          path={path}
+          stale={['/monitors']}
+          aside={<Tag>{type.title}</Tag>}
+          valuesOf={opened => monitorValues(type, opened)}
+          bodyOf={(values, before) => patchFrom(before, values, type)}
         >
-          {type.type !== 'group' && <TextField name="target" label="Target" hint={<Marked text={type.target ?? ''} />} mono />}
-          <div className="grid gap-4 sm:grid-cols-2">
-            <TextField name="name" label="Name" />
-            <TagsField />
-          </div>
-          <MonitorFields type={type} id={opened.id} secretsSet={opened.secrets_set} />
-        </Form>
-      </Card>
-    </Page>
+          {opened => (
+            <>
+              {type.type !== 'group' && (
+                <TextField name="target" label="Target" hint={<Marked text={type.target ?? ''} />} mono />
+              )}
+              <div className="grid gap-4 sm:grid-cols-2">
+                <TextField name="name" label="Name" />
+                <TagsField />
+              </div>
+              <MonitorFields type={type} id={opened.id} secretsSet={opened.secrets_set} />
+            </>
+          )}
+        </EditPage>
+      )}
+    </Loaded>
   )
 }

@@ -11,7 +11,7 @@ export function FirstMonitor() {
       className="flex gap-2"
       onSubmit={event => {
         event.preventDefault()
-        void navigate({ to: '/monitors/new', search: { target: text } as never })
+        void navigate({ to: '/monitors/new', search: { target: text } })
       }}
     >
       <input

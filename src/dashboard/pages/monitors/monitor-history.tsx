@@ -20,7 +20,7 @@ export function MonitorIncidents({ id }: { id: string }) {
               <Status state={one.status} />
               <span className="ml-auto text-[13px] text-muted">{span(one.duration_seconds * 1000)}</span>
             </div>
-            <Link to={`/incidents/${one.id}` as never} className="mt-1 block wrap-anywhere hover:underline">
+            <Link to="/incidents/$id" params={{ id: one.id }} className="mt-1 block wrap-anywhere hover:underline">
               {one.cause || one.title}
             </Link>
             <p className="text-[13px] text-muted">

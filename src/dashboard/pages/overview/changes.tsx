@@ -20,7 +20,7 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
       title="What changed"
       flush
       actions={
-        <Link to={'/audit' as string} className="text-[13px] text-accent hover:underline">
+        <Link to="/audit" className="text-[13px] text-accent hover:underline">
           Audit log
         </Link>
       }
@@ -30,7 +30,12 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
           <li key={one.id} className="flex min-h-16 items-start gap-3 px-4 py-1.5">
             <div className="min-w-0 grow">
               <p className="line-clamp-2 leading-[24px]">
-                <Link to={`/audit/${one.id}` as string} className="inline-block min-h-[24px] hover:underline" title={one.action}>
+                <Link
+                  to="/audit/$id"
+                  params={{ id: one.id }}
+                  className="inline-block min-h-[24px] hover:underline"
+                  title={one.action}
+                >
                   {wordsFor(one.action)}
                 </Link>
                 {one.outcome !== 'success' && (

@@ -53,7 +53,7 @@ function Tile({ title, to, total, states, member }: TileProps) {
           <li key={state}>
             <Link
               to={to}
-              search={(member === null ? {} : { [member]: state }) as never}
+              search={member === null ? {} : { [member]: state }}
               className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
               <StatusIcon state={state} />

@@ -40,7 +40,7 @@ export function Ending({ seen: { certificates, tokens } }: { seen: OverviewView 
         {rows.slice(0, mostShown).map(one => (
           <li key={one.key} className="flex items-center gap-3 px-4 py-2">
             <StatusIcon state={moodAt(one.at) === 'bad' ? 'expired' : 'new'} mood={moodAt(one.at)} className="size-4" />
-            <Link to={one.to as string} className="min-w-0 grow truncate hover:underline">
+            <Link to={one.to} className="min-w-0 grow truncate hover:underline">
               {one.name}
             </Link>
             <Tag>{one.kind}</Tag>

@@ -55,7 +55,7 @@ export function FirstSteps({ seen }: { seen: OverviewView }) {
               <Circle className="mt-0.5 size-4 shrink-0 text-muted" aria-label="To do" />
             )}
             <div className="min-w-0">
-              <Link to={one.to as string} className={`font-medium hover:underline ${one.isDone ? 'text-muted' : 'text-accent'}`}>
+              <Link to={one.to} className={`font-medium hover:underline ${one.isDone ? 'text-muted' : 'text-accent'}`}>
                 {one.title}
               </Link>
               <p className="text-[13px] text-muted">{one.words}</p>

@@ -28,7 +28,7 @@ function Shown({ seen }: { seen: OverviewView }) {
   const { mayWrite } = usePerson()
   const troubles = troublesOf(seen)
   const newMonitor = mayWrite && seen.monitors && (
-    <LinkButton to={'/monitors/new' as string} kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
+    <LinkButton to="/monitors/new" kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
       New monitor
     </LinkButton>
   )

@@ -9,7 +9,7 @@ export const Slowest = ({ monitors }: { monitors: NonNullable<OverviewView['moni
     <ul className="divide-y divide-line">
       {monitors.map(one => (
         <li key={one.id} className="flex items-center gap-3 px-4 py-2">
-          <Link to={`/monitors/${one.id}` as string} className="min-w-0 grow truncate hover:underline">
+          <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
             {one.name}
           </Link>
           <span className="shrink-0">{latency(one.latency_ms)}</span>

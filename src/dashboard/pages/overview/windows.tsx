@@ -14,7 +14,7 @@ export function Windows({ maintenance: { in_force: inForce, next } }: { maintena
       title="Maintenance"
       flush
       actions={
-        <Link to={'/maintenance' as string} className="text-[13px] text-accent hover:underline">
+        <Link to="/maintenance" className="text-[13px] text-accent hover:underline">
           Calendar
         </Link>
       }
@@ -37,7 +37,7 @@ function Window({ window, isNow }: { window: Maintenance['next'][number]; isNow?
   return (
     <li className="flex items-center gap-3 px-4 py-2">
       <StatusIcon state={isNow ? 'in_force' : 'scheduled'} className="size-4" />
-      <Link to={`/maintenance/${window.id}` as string} className="min-w-0 grow truncate hover:underline">
+      <Link to="/maintenance/$id" params={{ id: window.id }} className="min-w-0 grow truncate hover:underline">
         {window.name}
       </Link>
       <span className="shrink-0 text-[13px] text-muted">

@@ -100,7 +100,7 @@ const Row = ({ state, isSaid, mood, title, reason, to, search = {}, since, child
     <StatusIcon state={state} mood={mood} className="mt-0.5 size-4" />
     <div className="min-w-0 grow">
       <p className="flex flex-wrap items-baseline gap-x-3">
-        <Link to={to} search={search as never} className="font-medium wrap-anywhere hover:underline">
+        <Link to={to} search={search} className="font-medium wrap-anywhere hover:underline">
           {title}
         </Link>
         <span className="text-[13px] text-muted">
@@ -121,7 +121,7 @@ const Row = ({ state, isSaid, mood, title, reason, to, search = {}, since, child
 
 const More = ({ to, search = {}, words }: { to: string; search?: Record<string, string>; words: string }) => (
   <li className="px-4 py-2.5 pl-11">
-    <Link to={to} search={search as never} className="text-accent hover:underline">
+    <Link to={to} search={search} className="text-accent hover:underline">
       {words}
     </Link>
   </li>

@@ -69,7 +69,7 @@ function Targets({ record, zone }: RecordStateProps) {
         </section>
       ))}
       <p>
-        <Link to={`/dns/zones/${zone.id}/drift` as string} className="text-accent hover:underline">
+        <Link to="/dns/zones/$id/$tab" params={{ id: zone.id, tab: 'drift' }} className="text-accent hover:underline">
           Compare, adopt or put back
         </Link>
       </p>

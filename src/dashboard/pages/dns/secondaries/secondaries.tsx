@@ -100,7 +100,7 @@ function Told({ server }: { server: BuiltinProviderView }) {
     <Card
       title="Who is told of changes"
       actions={
-        <Link to={'/dns/providers/builtin' as string} className="text-[13px] text-accent hover:underline">
+        <Link to="/dns/providers/builtin" className="text-[13px] text-accent hover:underline">
           Secondaries and keys
         </Link>
       }
@@ -183,7 +183,7 @@ function Snippets({ zone, server, keys }: SnippetsProps) {
       {keys.length === 0 && (
         <p className="mb-3 text-warn">
           There is no key yet.{' '}
-          <Link to={'/dns/providers/builtin' as string} className="underline">
+          <Link to="/dns/providers/builtin" className="underline">
             Make one
           </Link>{' '}
           first: its secret is shown once.

@@ -29,7 +29,8 @@ export function Targets({ zone }: { zone: ZoneView }) {
         {targets.map(one => (
           <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2">
             <Link
-              to={`/dns/providers/${one.provider_id}` as string}
+              to="/dns/providers/$id"
+              params={{ id: one.provider_id }}
               className="min-w-0 grow font-medium wrap-anywhere hover:underline"
             >
               {nameOf(one.provider_id)}
@@ -77,7 +78,7 @@ function Adding({ zone }: { zone: ZoneView }) {
     return (
       <p className="mt-2 text-[13px] text-muted">
         Other providers are added{' '}
-        <Link to={'/dns/providers' as string} className="text-accent underline">
+        <Link to="/dns/providers" className="text-accent underline">
           with their accounts
         </Link>
         .
