@@ -78,7 +78,7 @@ export const tls: CheckType<TlsOptions> = {
       const { host, port } = hostPort(target, 443)
       const name = nameToShow(given.servername, host)
       one.facts.request = `TLS ${hostPortText({ host, port })}${name === host ? '' : ` as ${name}`}`
-      await connectTls(one, host, port, tlsWish(given, name), given.ip_family)
+      await connectTls(one, host, port, { ...tlsWish(given, name), nothingSecret: true }, given.ip_family)
       const certificate = one.facts.tls?.certificate
       if (!certificate) throw new CheckFailed('certificate', 'the server shows no certificate')
       judge(certificate, given, around.wallNow())

@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, type AddressInfo } from 'node:net'
 import { CheckInputRefused } from '../../src/checks/check'
 import { http } from '../../src/checks/http'
 import type { HttpOptions } from '../../src/checks/http/options'
 import { version } from '../../src/core/version'
+import { groupsOffered, x25519, x25519mlkem768 } from '../support/client-hello'
 import { closeTargets, fixture, ca, shown, served, run, at } from '../support/http-targets'
 
 afterAll(closeTargets)
@@ -162,4 +164,24 @@ describe('input', () => {
       http.refuse!({ method: 'POST', body: '{}', body_encoding: 'json', ca, client_certificate: certificate }, ''),
     ).not.toThrow()
   })
+})
+
+test("the key exchange is the costlier one that lasts where anything of the monitor's own is sent", async () => {
+  let hello: Buffer | null = null
+  const server = createServer(
+    socket => void socket.on('error', () => {}).once('data', (octets: Buffer) => ((hello = octets), socket.destroy())),
+  )
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `https://a.test:${(server.address() as AddressInfo).port}/`
+  const first = async (target: string, options: HttpOptions) => {
+    await run(target, options)
+    return groupsOffered(hello!)[0]
+  }
+  expect(await first(url, { method: 'HEAD', accepted_status: ['200-299'] })).toBe(x25519)
+  expect(await first(`${url}?key=1`, {})).toBe(x25519mlkem768)
+  expect(await first(url, { headers: { 'X-Own': '1' } })).toBe(x25519mlkem768)
+  expect(await first(url, { secret_headers: { 'X-Own': '1' } })).toBe(x25519mlkem768)
+  expect(await first(url, { method: 'POST', body: 'a' })).toBe(x25519mlkem768)
+  expect(await first(url, { auth: { type: 'bearer', token: 'changeme' } })).toBe(x25519mlkem768)
+  server.close()
 })

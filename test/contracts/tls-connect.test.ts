@@ -5,6 +5,7 @@ import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'nod
 import { attempt } from '../../src/checks/attempt'
 import { connectTcp, connectTls, upgradeToTls, type TlsWish } from '../../src/checks/tls-connect'
 import { around } from '../support/around'
+import { groupsOffered, x25519, x25519mlkem768 } from '../support/client-hello'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
 const ca = fixture('ca.pem')
@@ -169,6 +170,28 @@ describe('a connection that does not come about', () => {
     const blocked = await attempt(around({ policy }), async one => void (await connectTcp(one, 'a.test', 80)))
     expect(blocked).toMatchObject({ connected: false, address: null, error: { kind: 'blocked_address' } })
   })
+})
+
+describe('the key exchange', () => {
+  async function offered(more: Partial<TlsWish>): Promise<number[]> {
+    const hello = Promise.withResolvers<Buffer>()
+    const port = await plain(socket => void socket.once('data', (octets: Buffer) => (hello.resolve(octets), socket.destroy())))
+    await seen(port, more)
+    return groupsOffered(await hello.promise)
+  }
+
+  test('withstands quantum computers where something secret may be sent, and costs less where nothing is', async () => {
+    expect((await offered({})).slice(0, 2)).toEqual([x25519mlkem768, x25519])
+    const plainly = await offered({ nothingSecret: true })
+    expect(plainly[0]).toBe(x25519)
+    expect(plainly).not.toContain(x25519mlkem768)
+  })
+
+  for (const group of ['X25519MLKEM768', 'X25519', 'P-256', 'P-384', 'P-521'])
+    test(`is had with a server that knows ${group} alone`, async () => {
+      const port = await secure({ ...shown('two-names'), ecdhCurve: group })
+      for (const nothingSecret of [false, true]) expect((await seen(port, { nothingSecret })).error).toBeNull()
+    })
 })
 
 test('TLS begins on a connection that has talked before', async () => {

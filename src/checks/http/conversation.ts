@@ -12,7 +12,8 @@ import { exchange, type Answer } from './exchange'
 import { exchange2 } from './exchange-2'
 import { authenticateMessage, challengeOf, negotiateMessage } from './ntlm'
 import { accessToken, forgetToken } from './oauth-token'
-import type { HttpAuth, HttpOptions } from './options'
+import { secretsAmong } from '../hiding'
+import { httpSecrets, type HttpAuth, type HttpOptions } from './options'
 import { connectProxied, proxyAuthorization } from './proxy'
 
 /** What is asked for next: another URL and perhaps another method after a redirect. */
@@ -106,6 +107,7 @@ export class Conversation {
     const wish: TlsWish = {
       ...tlsWish(url.origin === this.home ? options : anywhere, url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')),
       alpn: [options.http_version === '2' ? 'h2' : 'http/1.1'],
+      nothingSecret: isPlain(options) && url.search === '',
     }
     if (!options.proxy) {
       const dial = [attempt, url.hostname, port] as const
@@ -172,6 +174,18 @@ export class Conversation {
 }
 
 const challengeBodyMost = 65_536
+
+/** Whether it asks as anybody would who has but the address. What a monitor sends of its own may be secret, whatever it is called. */
+function isPlain(options: HttpOptions): boolean {
+  let known = plain.get(options)
+  if (known === undefined)
+    plain.set(
+      options,
+      (known = !options.headers && options.body === undefined && secretsAmong(options, httpSecrets).length === 0),
+    )
+  return known
+}
+const plain = new WeakMap<HttpOptions, boolean>()
 
 /** Headers that are for the origin they were given for alone. */
 const homely = new Set(['host', 'authorization', 'cookie', 'origin', 'referer'])
