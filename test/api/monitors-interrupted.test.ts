@@ -138,6 +138,39 @@ test('when monitors were last checked is written down each minute', async () => 
   expect(await written()).toBe(at)
 })
 
+test('of a monitor that is checked often it is written down no more than once a minute, and at the end', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  const certificate = {
+    sha256: '00'.repeat(32),
+    subject: 'CN=shop',
+    issuer: 'CN=authority',
+    serial: '01',
+    names: ['shop.example.com'],
+    not_before: 0,
+    not_after: Date.UTC(2100, 0, 1),
+    chain_not_after: Date.UTC(2099, 0, 1),
+  }
+  const written = async () => (await rowOf(w, id)).lastCheckAt
+  const first = (await written())!
+  const seen: number[] = []
+  for (let n = 0; n < 18; n++) {
+    w.engine.say({ monitor: id, certificate })
+    await w.pass(10_000)
+    seen.push(((await written())! - first) / 1000)
+  }
+  const values = [...new Set(seen)]
+  expect(values.length).toBeGreaterThan(2)
+  expect(values.length).toBeLessThan(6)
+  const at = w.clock.now()
+  w.engine.say({ monitor: id, certificate: null })
+  await w.settle()
+  expect(await written()).toBeLessThan(at)
+  await w.monitoring.stop()
+  expect(await rowOf(w, id)).toMatchObject({ lastCheckAt: at, certificateExpiresAt: null })
+})
+
 test('a restart while a failure is confirmed goes on with it, and keeps the time of the first failure', async () => {
   const w = await world()
   const id = await watched(w, { confirm: 3 })

@@ -1,3 +1,4 @@
+import { Garbage } from '../../core/garbage'
 import type { Resolver } from '../../core/net/resolvers'
 import type { CheckType } from '../check'
 import { checkTypeOf } from '../index'
@@ -17,6 +18,7 @@ export type FromThread = FromEngine | { kind: 'stopped' }
 const mostChecks = 12_000
 // For whatever else this program has open.
 const otherFiles = 1000
+const lookMs = 1000
 
 /** The thread in which a hub's checks run. @param typeOf those of this program; tests have their own */
 export function runChecks(typeOf: (name: string) => CheckType | undefined = checkTypeOf): void {
@@ -25,6 +27,8 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
     onmessage: (event: { data: ToThread }) => void
   }
   let engine: Engine | null = null
+  const garbage = new Garbage({ youngMs: 3_000, allMs: 10_000 })
+  setInterval(() => garbage.collect(), lookMs)
   thread.onmessage = ({ data }) => {
     if (data.kind === 'begin') engine = begin(data.resolvers, typeOf, message => thread.postMessage(message))
     else engine?.take(data)

@@ -98,7 +98,7 @@ function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Sync
     'journal_mode=WAL',
     `synchronous=${synchronous}`,
     'foreign_keys=ON',
-    'cache_size=-16384',
+    'cache_size=-8192',
     'mmap_size=0',
     'temp_store=MEMORY',
   ]

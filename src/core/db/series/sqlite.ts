@@ -193,7 +193,7 @@ const pragmas = [
   // The last moments before a power cut may be missing; the file stays whole. The database itself is flushed at each commit.
   'synchronous=NORMAL',
   'journal_size_limit=67108864',
-  'cache_size=-16384',
+  'cache_size=-2048',
   'mmap_size=0',
   'temp_store=MEMORY',
 ]

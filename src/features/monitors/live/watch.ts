@@ -2,6 +2,7 @@ import type { CheckResult } from '../../../checks/check'
 import type { EngineCapabilities, EnginePulse, FromEngine } from '../../../checks/messages'
 import { Alike } from '../../../core/alike'
 import type { Timer } from '../../../core/clock'
+import { Garbage } from '../../../core/garbage'
 import type { Hub } from '../../../core/hub'
 import { tally } from '../../../core/tally'
 import { topicsOf } from '../../../core/topics'
@@ -13,7 +14,7 @@ import { localLocation, locationNumber } from '../locations'
 import { Blindness } from './blindness'
 import type { Engine } from './engine'
 import { Judging } from './judging'
-import { writeLastChecks } from './last-checks'
+import { writeAllLastChecks, writeLastChecks } from './last-checks'
 import { Roster, type Kept, type RosterChange } from './roster'
 import { Runs } from './runs'
 import { leastGapMs, Shares } from './shares'
@@ -24,8 +25,8 @@ import { resultTopic } from '../watching'
 const tickMs = 1000
 // Three renewals fit into a lease.
 const divideEachMs = 5000
-const writeChecksEachMs = 60_000
-// From here on their rows take more room for a moment than all else in this process.
+const writeChecksEachMs = 5_000
+// From here on their rows and results take more room for a while than all else in this process.
 const manyMonitors = 1000
 
 /** How the monitoring of this hub is, for /readyz and /metrics. Times in ms UTC. */
@@ -67,6 +68,8 @@ export class MonitoringWatch {
   private checksWrittenAt: number
   private faults = new Map<string, number>()
   private readonly alike = new Alike()
+  // What is collected soon is most of what comes; how monitors stand is replaced only with their next check.
+  private readonly garbage = new Garbage({ youngMs: 3_000, allMs: 20_000 })
   private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
 
   constructor(
@@ -166,7 +169,7 @@ export class MonitoringWatch {
     await this.settled()
     await this.attempt('write', () => this.judging.write())
     await this.attempt('leave', async () => {
-      await writeLastChecks(this.hub, this.roster)
+      await writeAllLastChecks(this.hub, this.roster)
       await this.shares.leave()
     })
   }
@@ -249,6 +252,7 @@ export class MonitoringWatch {
       this.checksWrittenAt = now
       await this.attempt('last checks', () => writeLastChecks(this.hub, this.roster))
     }
+    if (this.roster.size >= manyMonitors) this.garbage.collect()
   }
 
   private followCalendar(now: number): void {
@@ -264,7 +268,7 @@ export class MonitoringWatch {
     await this.adopt(taken)
     if (surplus.length === 0) return
     await this.judging.write()
-    await writeLastChecks(this.hub, this.roster)
+    await writeAllLastChecks(this.hub, this.roster)
     await this.release(surplus)
     await this.shares.free(surplus)
   }
