@@ -12,6 +12,7 @@ const plainCore = [
   'src/core/log',
   'src/core/clock',
   'src/core/crypto',
+  'src/core/garbage',
   'src/core/ids',
   'src/core/problem',
   'src/core/regex',
