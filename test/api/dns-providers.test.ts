@@ -175,6 +175,7 @@ describe('providers', () => {
     expect((await narrowed.call('GET', `/v1/dns/providers/${id}`)).status).toBe(404)
     expect((await narrowed.call('GET', '/v1/dns/providers')).status).toBe(403)
     expect((await narrowed.call('GET', '/v1/dns/provider-kinds')).status).toBe(200)
+    await here.settle()
     const asked = double.asked.length
     expect((await narrowed.call('POST', `/v1/dns/zones/${zone.id}/import-from`, { provider_id: id })).status).toBe(404)
     expect(pointers(await narrowed.call('POST', `/v1/dns/zones/${zone.id}/targets`, { provider_id: id }))).toEqual([
