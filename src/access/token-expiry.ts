@@ -1,7 +1,7 @@
 import { and, asc, gt, inArray, isNull, lte, ne, or, sql, type SQL } from 'drizzle-orm'
 import { target } from '../core/audit'
 import { record } from '../core/change'
-import { instant } from '../core/clock'
+import { instant, minuteText } from '../core/clock'
 import { locking } from '../core/db/dialect'
 import type { Hub } from '../core/hub'
 import type { NoticeDraft } from '../core/notices'
@@ -67,7 +67,7 @@ function expiryNotice(row: TokenRow, { days, severity }: Lead): NoticeDraft {
     kind: 'token.expiring',
     severity,
     resource: target('token', row),
-    text: `The token “${row.name}” (${row.hint}) stops working within ${span}, on ${instant(row.expiresAt)}.${successor}`,
+    text: `The token “${row.name}” (${row.hint}) stops working within ${span}, on ${minuteText(row.expiresAt!)}.${successor}`,
     details: { expires_at: instant(row.expiresAt), days_before: days, rotated_to: row.rotatedTo },
     matter: `${row.id} ${days}`,
   }

@@ -37,3 +37,6 @@ export function instant(ms: number | null): string | null
 export function instant(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
+
+/** A time as sentences for people tell it: `2026-11-27 04:43 UTC`. */
+export const minuteText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`

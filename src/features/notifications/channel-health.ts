@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { target } from '../../core/audit'
 import { jobContext, systemActor, type Recorded } from '../../core/change'
-import { instant } from '../../core/clock'
+import { instant, minuteText } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { NoticeDraft } from '../../core/notices'
@@ -22,7 +22,7 @@ export const failingNotices = (channel: ChannelRow): NoticeDraft[] =>
           workspaceId: channel.workspaceId,
           kind: 'notification_channel.failing',
           resource: channelTarget(channel),
-          text: `Nothing has come through on the channel “${channel.name}” since ${instant(channel.failingSince)}. ${channel.lastError?.detail ?? ''} It is tried on.`,
+          text: `Nothing has come through on the channel “${channel.name}” since ${minuteText(channel.failingSince!)}. ${channel.lastError?.detail ?? ''} It is tried on.`,
           details: { failures: channel.failuresInARow, failing_since: instant(channel.failingSince) },
           matter: channel.id,
         },

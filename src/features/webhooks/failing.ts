@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, lte } from 'drizzle-orm'
 import { record, type Recorded } from '../../core/change'
-import { instant } from '../../core/clock'
+import { instant, minuteText } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { NoticeDraft, Severity } from '../../core/notices'
@@ -83,7 +83,7 @@ function failingNotice(endpoint: Endpoint, { hours, span, severity }: (typeof ma
     severity,
     resource: endpointTarget(endpoint),
     text:
-      `${shortened(endpoint.url)} has taken no message for ${span}. ${tries} failed since ${since}, and none has succeeded. ` +
+      `${shortened(endpoint.url)} has taken no message for ${span}. ${tries} failed since ${minuteText(endpoint.failingSince!)}, and none has succeeded. ` +
       'After 5 days without a success it is disabled.',
     details: {
       failing_since: since,
