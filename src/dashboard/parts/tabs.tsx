@@ -1,4 +1,5 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
+import { useLayoutEffect, useRef } from 'react'
 
 interface TabsProps {
   label: string
@@ -8,8 +9,15 @@ interface TabsProps {
 
 /** The views of one thing, each with an address. */
 export function Tabs({ label, tabs }: TabsProps) {
+  const row = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  // On a narrow screen the row scrolls, and the tab that is open may be beyond its edge.
+  useLayoutEffect(() => {
+    const open = row.current?.querySelector<HTMLElement>('[data-status=active]')
+    if (row.current && open) row.current.scrollLeft = open.offsetLeft - (row.current.clientWidth - open.offsetWidth) / 2
+  }, [pathname])
   return (
-    <nav aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav ref={row} aria-label={label} className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(tab => (
         <Link
           key={tab.to}

@@ -15,7 +15,7 @@ export function Progress({ action: { progress, status } }: { action: Pick<Action
       >
         <span className={`block h-full ${ground}`} style={{ width: `${progress}%` }} />
       </span>
-      <span className="w-9 text-right text-[13px] text-muted">{progress} %</span>
+      <span className="w-12 text-right text-[13px] whitespace-nowrap text-muted">{progress} %</span>
     </span>
   )
 }

@@ -28,7 +28,7 @@ export default function Channels() {
   const columns: readonly Column<NotificationChannelView>[] = [
     { name: 'name', title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
     { name: 'kind', title: 'Kind', width: '7rem', from: 'sm', render: one => titles.get(one.kind) ?? one.kind },
-    { name: 'state', title: 'State', width: '9rem', render: one => <ChannelState channel={one} /> },
+    { name: 'state', title: 'State', width: '10.5rem', render: one => <ChannelState channel={one} /> },
     {
       name: 'takes',
       title: 'Takes',

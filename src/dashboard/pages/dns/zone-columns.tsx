@@ -24,12 +24,12 @@ export const zoneColumns = ({ nameOf, transfers }: Around): readonly Column<Zone
       </span>
     ),
   },
-  { name: 'state', title: 'State', width: '36%', render: one => <State zone={one} /> },
+  { name: 'state', title: 'State', width: '32%', render: one => <State zone={one} /> },
   {
     name: 'kept',
     title: 'Kept at',
     from: 'lg',
-    width: '15rem',
+    width: '13rem',
     render: one => [...(one.served ? ['this hub'] : []), ...one.sync.targets.map(at => nameOf(at.provider_id))].join(', '),
   },
   {

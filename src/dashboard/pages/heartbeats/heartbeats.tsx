@@ -56,7 +56,7 @@ export default function Heartbeats() {
       render: one => <span className="text-muted">{scheduleWords(one.schedule)}</span>,
     },
     { name: 'last', title: 'Last ping', width: '9rem', from: 'sm', render: one => <Ago at={one.last_ping_at} /> },
-    { name: 'next', title: 'Next due', width: '12rem', from: 'sm', render: one => <NextDue heartbeat={one} /> },
+    { name: 'next', title: 'Next due', width: '14rem', from: 'sm', render: one => <NextDue heartbeat={one} /> },
     { name: 'runs', title: 'Last runs', width: '10rem', from: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
     {
       name: 'tags',

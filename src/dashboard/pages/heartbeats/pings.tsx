@@ -39,7 +39,7 @@ export function Pings({ id, everyMs }: { id: string; everyMs: number }) {
     {
       name: 'took',
       title: 'Took',
-      width: '6rem',
+      width: '7.5rem',
       right: true,
       render: one => (one.duration_ms === null ? '–' : span(one.duration_ms)),
     },

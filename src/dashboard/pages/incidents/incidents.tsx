@@ -27,11 +27,16 @@ const columns: readonly Column<IncidentView>[] = [
       <span className="flex items-center gap-2">
         <StatusIcon state={one.severity} mood={severityMood[one.severity]} className="size-4" />
         <span className="sr-only">{one.severity}</span>
-        <span className="truncate font-medium">{one.title}</span>
+        <span className="min-w-0">
+          <span className="block truncate font-medium" title={one.title}>
+            {one.title}
+          </span>
+          <span className="block text-[13px] text-muted sm:hidden">{one.status}</span>
+        </span>
       </span>
     ),
   },
-  { name: 'status', title: 'Status', width: '10rem', render: one => <Status state={one.status} /> },
+  { name: 'status', title: 'Status', width: '12rem', from: 'sm', render: one => <Status state={one.status} /> },
   { name: 'cause', title: 'Cause', from: 'lg', render: one => <span className="text-muted">{one.cause}</span> },
   { name: 'began', title: 'Began', width: '10rem', from: 'sm', sort: 'started_at', render: one => <Ago at={one.started_at} /> },
   {
@@ -156,6 +161,7 @@ export default function Incidents() {
       </Filters>
       <Table
         label="Incidents"
+        rowHeight={52}
         columns={columns}
         list={list}
         idOf={one => one.id}

@@ -36,7 +36,7 @@ export function NextOccurrences() {
               </span>
             </li>
           ))}
-          {isWhole && data && rows.length === 0 && <li className="text-muted">None: it is over.</li>}
+          {isWhole && data && rows.length === 0 && <li className="text-muted">None that begins from now on.</li>}
         </ol>
       )}
     </section>

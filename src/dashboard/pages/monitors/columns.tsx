@@ -55,7 +55,7 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
   {
     name: 'status',
     title: 'Status',
-    width: '7.5rem',
+    width: '9rem',
     sort: 'status',
     from: 'md',
     render: one => wordsOf(recent.get(one.id)?.live?.status ?? one.status),
