@@ -139,7 +139,7 @@ test('a template is written, looked at and applied, and rolled out after an edit
 test('a key for a secondary is shown once, as name servers want it', async () => {
   const page = await ui.open('/dns/providers/builtin')
   await page.getByRole('button', { name: 'New key' }).click()
-  await page.getByLabel('Name').fill('ns2.example.com')
+  await page.getByLabel('Name', { exact: true }).fill('ns2.example.com')
   await page.getByRole('button', { name: 'Make the key' }).click()
   await page.getByRole('dialog').locator('pre').filter({ hasText: 'key "ns2.example.com" {' }).waitFor()
   await page.keyboard.press('Escape')

@@ -54,7 +54,7 @@ test('the audit log tells who did what, finds it by action, and shows what was c
 test('an audit stream is made with its secret and deleted, and events show what they tell', async () => {
   const page = await ui.open('/audit-streams')
   await page.keyboard.press('c')
-  await page.getByLabel('Name').fill('archive')
+  await page.getByLabel('Name', { exact: true }).fill('archive')
   await page.getByLabel('URL').fill('http://127.0.0.1:9/audit')
   await page.getByRole('button', { name: 'Make the stream' }).click()
   expect(await page.getByRole('dialog').locator('code').textContent()).toStartWith('whsec_')

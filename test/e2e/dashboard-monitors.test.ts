@@ -63,7 +63,7 @@ test('of a URL its certificate, name and host are watched along with it', async 
 test('what is refused is told beside its field, and the options of the type are sent', async () => {
   const page = await ui.open('/monitors/new')
   await page.getByLabel('What to watch').fill(site.url)
-  await page.getByLabel('Name').fill('picky')
+  await page.getByLabel('Name', { exact: true }).fill('picky')
   await page.getByText('Conditions', { exact: true }).click()
   const downIf = page.getByRole('group', { name: 'Down when one of these holds' })
   await downIf.getByRole('button', { name: '[STATUS] >= 500' }).click()
@@ -130,7 +130,7 @@ test('a monitor is made into a group, and the list shows it there', async () => 
   await ui.api('POST', '/v1/monitors', { name: 'Front', type: 'group' })
   const page = await ui.open('/monitors/new')
   await page.getByLabel('What to watch').fill(`${site.url}front`)
-  await page.getByLabel('Name').fill('front door')
+  await page.getByLabel('Name', { exact: true }).fill('front door')
   await page.getByLabel('Group', { exact: true }).selectOption('Front')
   await page.getByRole('button', { name: 'Watch it' }).click()
   await page.getByRole('heading', { level: 1, name: 'front door' }).waitFor()

@@ -112,7 +112,7 @@ test('a passkey is added, signs in alone, and is removed', async () => {
   const passkeys = card(page, 'Passkeys')
   const shown = page.getByRole('dialog')
   await passkeys.getByRole('button', { name: 'Add' }).click()
-  await shown.getByLabel('Name').fill('Laptop')
+  await shown.getByLabel('Name', { exact: true }).fill('Laptop')
   await shown.getByLabel('Your password').fill(ada.password)
   await shown.getByRole('button', { name: 'Go on' }).click()
   await page.getByText('Passkey added').waitFor()

@@ -12,7 +12,7 @@ test('a token is made with its key, works, is replaced, and is revoked', async (
     (await fetch(`${ui.hub.url}/v1/tokens`, { headers: { authorization: `Bearer ${token}` } })).status
   const page = await ui.open('/tokens')
   await page.keyboard.press('c')
-  await page.getByLabel('Name').fill('deploy')
+  await page.getByLabel('Name', { exact: true }).fill('deploy')
   await page.getByRole('button', { name: 'Make the token' }).click()
   const shown = page.getByRole('dialog')
   const first = (await shown.locator('code').textContent())!

@@ -131,7 +131,7 @@ test('a wrong password is refused with a word, the right one opens the workspace
 
   await page.getByRole('link', { name: 'Tokens' }).click()
   await page.getByRole('link', { name: 'New token' }).first().click()
-  await page.getByLabel('Name').fill('from the browser')
+  await page.getByLabel('Name', { exact: true }).fill('from the browser')
   await page.getByLabel('What it may do').selectOption({ label: 'Everything' })
   await page.getByRole('button', { name: 'Make the token' }).click()
   const shown = page.getByRole('dialog')
