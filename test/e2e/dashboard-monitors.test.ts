@@ -169,14 +169,14 @@ test('a document is looked at before it is imported', async () => {
 }, 60_000)
 
 test('a monitor is deleted when its name is typed', async () => {
-  const { id } = await monitorNamed('picky')
+  const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'short-lived', target: site.url })
   const page = await ui.open(`/monitors/${id}`)
   await page.getByRole('button', { name: 'More to do' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   const remove = page.getByRole('button', { name: 'Delete monitor' })
   expect(await remove.isDisabled()).toBe(true)
-  await page.getByLabel(/to go on/).fill('picky')
+  await page.getByLabel(/to go on/).fill('short-lived')
   await remove.click()
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
-  expect(await monitorNamed('picky')).toBeUndefined()
+  expect(await monitorNamed('short-lived')).toBeUndefined()
 }, 60_000)
