@@ -1,5 +1,5 @@
 import { startPostgres } from './support/postgres'
-import { closingLine, runs, runTests, say, testFiles, type Counts } from './support/suite'
+import { closingLine, divided, runs, runTests, say, testFiles, type Counts } from './support/suite'
 
 // The suite that needs neither root nor a network: `bun run test`, or with --postgres on a throw-away PostgreSQL server.
 const onPostgres = process.argv.includes('--postgres')
@@ -18,13 +18,13 @@ let counts: Counts
 if (onPostgres) {
   const server = await startPostgres()
   try {
-    counts = await runTests(files, { BAILIWICK_DATABASE_URL: server.url }, patience, processes)
+    counts = await runTests(divided(files, processes), { BAILIWICK_DATABASE_URL: server.url }, patience)
   } finally {
     await server.stop()
   }
 } else {
   const typed = await runs([process.execPath, 'check', '--no-script'])
-  counts = await runTests(files, {}, patience, processes)
+  counts = await runTests(divided(files, processes), {}, patience)
   if (!typed) {
     await say('The type check failed; its errors are above the tests.\n')
     counts.failed++

@@ -1,5 +1,5 @@
 import { startPostgres } from '../support/postgres'
-import { add, closingLine, runs, runTests, say, testFiles, type Counts } from '../support/suite'
+import { add, closingLine, divided, runs, runTests, say, testFiles, type Counts } from '../support/suite'
 import { installCounterparts } from './install'
 
 // The compiled program against real counterparts, on both engines: `bun run test:real`.
@@ -19,15 +19,18 @@ const pages = files.filter(isOfPages)
 const looks = /\/dashboard-(every-page|long-list)\./
 const patience = ['--timeout=60000']
 await say('\n== on SQLite\n')
-let counts: Counts = add(await runTests(others, {}, patience), await runTests(pages, {}, patience, 2))
+// The one that visits every page takes longer than half of the others.
+const isLongest = (file: string) => file.includes('every-page')
+const beside = [pages.filter(file => !isLongest(file)), pages.filter(isLongest)]
+let counts: Counts = add(await runTests([others], {}, patience), await runTests(beside, {}, patience))
 if (!missing.includes('postgresql')) {
   await say('\n== on PostgreSQL\n')
   const server = await startPostgres()
   try {
     const env = { BAILIWICK_DATABASE_URL: server.url }
-    counts = add(counts, await runTests(others, env, patience))
+    counts = add(counts, await runTests([others], env, patience))
     const told = pages.filter(file => !looks.test(file))
-    counts = add(counts, await runTests(told, env, patience, 2))
+    counts = add(counts, await runTests(divided(told, 2), env, patience))
   } finally {
     await server.stop()
   }

@@ -17,17 +17,15 @@ export function testFiles(folders: string[], without: string[] = []): string[] {
     .sort()
 }
 
+/** Files divided among as many processes. */
+export const divided = (files: string[], processes: number): string[][] =>
+  Array.from({ length: processes }, (_, share) => files.filter((_, at) => at % processes === share))
+
 /**
  * Runs test files with bun; the counts are those of its JUnit report.
- * @param processes among which the files are divided; what the first says is shown as it comes, the others are heard after it
+ * @param shares one a process; what the first says is shown as it comes, the others are heard after it
  */
-export async function runTests(
-  files: string[],
-  env: Record<string, string> = {},
-  args: string[] = [],
-  processes = 1,
-): Promise<Counts> {
-  const shares = Array.from({ length: processes }, (_, share) => files.filter((_, at) => at % processes === share))
+export async function runTests(shares: string[][], env: Record<string, string> = {}, args: string[] = []): Promise<Counts> {
   const runs = shares.filter(own => own.length > 0).map((own, at) => runShare(own, env, args, at === 0))
   const counts: Counts[] = []
   for (const run of runs) {
