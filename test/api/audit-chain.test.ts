@@ -6,6 +6,7 @@ import { entryHash, entryOf } from '../../src/core/audit-chain'
 import { auditCheckpoints, auditEntries } from '../../src/core/db/tables'
 import { checkpointFile, signAudit } from '../../src/features/audit/checkpoint-file'
 import { pruneAudit } from '../../src/features/audit/retention'
+import { runHere } from '../support/command'
 import { bytes, tamper } from '../support/tamper'
 import { world, type World } from '../support/world'
 
@@ -35,21 +36,12 @@ async function verify(w: World, ...args: string[]) {
   }
 }
 
-async function command(w: World, ...args: string[]) {
-  const { config } = w.hub
-  const run = Bun.spawn([process.execPath, 'src/bin/hub.ts', 'audit', ...args], {
-    env: {
-      ...process.env,
-      BAILIWICK_DATA: config.data,
-      BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
-      BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
-    },
-    stdout: 'pipe',
-    stderr: 'pipe',
+const command = ({ hub: { config } }: World, ...args: string[]) =>
+  runHere(['audit', ...args], {
+    BAILIWICK_DATA: config.data,
+    BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
+    BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
   })
-  const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
-  return { out, err, code: await run.exited }
-}
 
 /** Public key and checkpoints in files of their own, as someone elsewhere keeps them. */
 async function kept(w: World): Promise<string[]> {

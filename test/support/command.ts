@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommand } from '../../src/cli'
 import type { Ended } from './binary'
 
 /** Runs the program from source once, on SQLite unless `env` names another database. Nothing of the tests' own settings is passed on. */
@@ -15,6 +16,37 @@ export async function runSource(args: string[], env: Record<string, string> = {}
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }
+}
+
+/**
+ * Runs a command in this process, which takes none of the second that starting the program from source takes: for tests that run it
+ * again and again. Nothing else may print meanwhile, or read the settings.
+ */
+export async function runHere(args: string[], env: Record<string, string>): Promise<Ended> {
+  const said = { out: '', err: '' }
+  const { stdout, stderr } = process
+  const own = { ...process.env }
+  const writes = [stdout.write, stderr.write] as const
+  const logs = [console.log, console.error] as const
+  const into = (where: 'out' | 'err') => (text: unknown) => {
+    said[where] += String(text)
+    return true
+  }
+  for (const name of Object.keys(process.env)) if (name.startsWith('BAILIWICK_')) delete process.env[name]
+  Object.assign(process.env, env)
+  stdout.write = into('out') as never
+  stderr.write = into('err') as never
+  console.log = (...texts) => void into('out')(`${texts.join(' ')}\n`)
+  console.error = (...texts) => void into('err')(`${texts.join(' ')}\n`)
+  try {
+    const code = await runCommand(args, { nameServer: '', checks: '' })
+    return { code, ...said }
+  } finally {
+    ;[stdout.write, stderr.write] = writes
+    ;[console.log, console.error] = logs
+    for (const name of Object.keys(process.env)) if (!(name in own)) delete process.env[name]
+    Object.assign(process.env, own)
+  }
 }
 
 /** Runs `fn` with a new folder, which is gone afterwards. */
