@@ -49,32 +49,36 @@ describe.skipIf(isRepeated)('every page', () => {
     async path => {
       const queue = [addresses.get(path)!]
       for (const address of queue) {
-        for (const size of ['wide', 'phone'] as const) {
-          const page = await open(doors.has(path) ? 'stranger' : size, address)
-          try {
-            if (doors.has(path) && size === 'phone') await page.setViewportSize({ width: 390, height: 844 })
-            await settled(page)
-            const where = [address, size]
-            expect([...where, await page.getByRole('heading', { level: 1 }).count()]).toEqual([...where, 1])
-            expect([
-              ...where,
-              await page.getByRole('heading', { name: /^(No such page|Not found|Not read|This page failed)$/ }).count(),
-            ]).toEqual([...where, 0])
-            expect([...where, await movedOn(page)]).toEqual([...where, []])
-            for (const colorScheme of ['light', 'dark'] as const) {
-              await page.emulateMedia({ colorScheme })
-              await page.waitForFunction(theme => document.documentElement.dataset.theme === theme, colorScheme)
-              expect([...where, colorScheme, await findingsOf(page)]).toEqual([...where, colorScheme, clean])
-            }
-            if (size === 'wide') for (const tab of await tabsOn(page)) if (!queue.includes(tab)) queue.push(tab)
-          } finally {
-            await page.close()
-          }
-        }
+        const [tabs] = await Promise.all([isClean(path, address, 'wide'), isClean(path, address, 'phone')])
+        for (const tab of tabs) if (!queue.includes(tab)) queue.push(tab)
       }
     },
     patienceMs,
   )
+
+  /** @returns the tabs that it leads to */
+  async function isClean(path: string, address: string, size: 'wide' | 'phone'): Promise<string[]> {
+    const page = await open(doors.has(path) ? 'stranger' : size, address)
+    try {
+      if (doors.has(path) && size === 'phone') await page.setViewportSize({ width: 390, height: 844 })
+      await settled(page)
+      const where = [address, size]
+      expect([...where, await page.getByRole('heading', { level: 1 }).count()]).toEqual([...where, 1])
+      expect([
+        ...where,
+        await page.getByRole('heading', { name: /^(No such page|Not found|Not read|This page failed)$/ }).count(),
+      ]).toEqual([...where, 0])
+      expect([...where, await movedOn(page)]).toEqual([...where, []])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.waitForFunction(theme => document.documentElement.dataset.theme === theme, colorScheme)
+        expect([...where, colorScheme, await findingsOf(page)]).toEqual([...where, colorScheme, clean])
+      }
+      return await tabsOn(page)
+    } finally {
+      await page.close()
+    }
+  }
 
   async function open(context: keyof typeof contexts, address: string): Promise<Page> {
     const page = watch(await contexts[context].newPage(), url)
