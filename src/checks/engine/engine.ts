@@ -69,6 +69,11 @@ export class Engine {
     this.#sleep()
   }
 
+  /** Monitors that it checks. */
+  get size(): number {
+    return this.#monitors.size
+  }
+
   take(message: ToEngine): void {
     switch (message.kind) {
       case 'configure':

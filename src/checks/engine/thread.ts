@@ -19,6 +19,8 @@ const mostChecks = 12_000
 // For whatever else this program has open.
 const otherFiles = 1000
 const lookMs = 1000
+// Below, what the runtime does by itself is little.
+const manyMonitors = 1000
 
 /** The thread in which a hub's checks run. @param typeOf those of this program; tests have their own */
 export function runChecks(typeOf: (name: string) => CheckType | undefined = checkTypeOf): void {
@@ -28,7 +30,9 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
   }
   let engine: Engine | null = null
   const garbage = new Garbage({ youngMs: 3_000, allMs: 10_000 })
-  setInterval(() => garbage.collect(), lookMs)
+  setInterval(() => {
+    if (engine && engine.size >= manyMonitors) garbage.collect()
+  }, lookMs)
   thread.onmessage = ({ data }) => {
     if (data.kind === 'begin') engine = begin(data.resolvers, typeOf, message => thread.postMessage(message))
     else engine?.take(data)
