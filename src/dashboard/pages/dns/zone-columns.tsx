@@ -24,7 +24,7 @@ export const zoneColumns = ({ nameOf, transfers }: Around): readonly Column<Zone
       </span>
     ),
   },
-  { name: 'state', title: 'State', width: '32%', render: one => <State zone={one} /> },
+  { name: 'state', title: 'State', width: '36%', render: one => <State zone={one} /> },
   {
     name: 'kept',
     title: 'Kept at',
