@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createTls } from 'node:https'
 import { createServer as createPlain, connect, type Socket } from 'node:net'
 import { http } from '../../src/checks/http'
 import type { HttpOptions } from '../../src/checks/http/options'
 import { around } from '../support/around'
-import { closeTargets, ca, listening, served, run, at } from '../support/http-targets'
+import { closeTargets, ca, listening, served, shown, run, at } from '../support/http-targets'
 
 afterAll(closeTargets)
 
@@ -133,6 +134,16 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([`CONNECT a.test:${secure.port}`, 'GET http://unknown.test/x'])
     expect(proxy.authorizations).toEqual(Array(2).fill(`Basic ${btoa('probe:changeme-proxy')}`))
     expect(secure.headers[0]).not.toHaveProperty('proxy-authorization')
+  })
+
+  test('leads to a server that knows no other key exchange than the one that lasts', async () => {
+    const proxy = await proxied()
+    const demanding = createTls({ ...shown('two-names'), ecdhCurve: 'X25519MLKEM768' }, (_, response) => response.end('within'))
+    const facts = await run(`https://a.test:${await listening(demanding)}/`, {
+      ca,
+      proxy: { url: `http://proxy.test:${proxy.port}` },
+    })
+    expect(facts).toMatchObject({ error: null, body: 'within' })
   })
 
   test('that does not connect is told from a target that does not', async () => {

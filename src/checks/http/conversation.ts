@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Attempt } from '../attempt'
 import { CheckFailed } from '../connect-failure'
+import { secretsAmong } from '../hiding'
 import { connectTcp, connectTls, upgradeToTls, type TlsWish } from '../tls-connect'
 import { tlsWish } from '../tls-options'
 import { version } from '../../core/version'
@@ -12,7 +13,6 @@ import { exchange, type Answer } from './exchange'
 import { exchange2 } from './exchange-2'
 import { authenticateMessage, challengeOf, negotiateMessage } from './ntlm'
 import { accessToken, forgetToken } from './oauth-token'
-import { secretsAmong } from '../hiding'
 import { httpSecrets, type HttpAuth, type HttpOptions } from './options'
 import { connectProxied, proxyAuthorization } from './proxy'
 
@@ -175,13 +175,17 @@ export class Conversation {
 
 const challengeBodyMost = 65_536
 
-/** Whether it asks as anybody would who has but the address. What a monitor sends of its own may be secret, whatever it is called. */
+/**
+ * Whether it asks as anybody would who has but the address. What a monitor sends of its own may be secret, whatever it is called; and
+ * through a proxy no second handshake is made for a server that insists on what was not offered.
+ */
 function isPlain(options: HttpOptions): boolean {
   let known = plain.get(options)
   if (known === undefined)
     plain.set(
       options,
-      (known = !options.headers && options.body === undefined && secretsAmong(options, httpSecrets).length === 0),
+      (known =
+        !options.proxy && !options.headers && options.body === undefined && secretsAmong(options, httpSecrets).length === 0),
     )
   return known
 }
