@@ -54,26 +54,34 @@ describe('a regular expression', () => {
     const isPlace = (part: string) => ['^', '$', '\\b'].includes(part)
     const times = fc.constantFrom('', '', '', '?', '*', '+', '{2}', '{1,3}', '{2,}', '*?')
     const part = fc.tuple(atom, times).map(([one, count]) => (isPlace(one) ? one : one + count))
-    // Of groups in groups in groups the language's own expressions give up in the middle, and find nothing.
     const { source } = fc.letrec<{ source: string; group: string }>(tie => ({
       group: fc.tuple(tie('source'), times).map(([inner, count]) => `(${inner})${count}`),
       source: fc
-        .array(fc.array(fc.oneof({ maxDepth: 1 }, part, tie('group')), { maxLength: 4 }), { minLength: 1, maxLength: 3 })
+        .array(fc.array(fc.oneof({ depthSize: 'small', maxDepth: 2 }, part, tie('group')), { maxLength: 4 }), {
+          minLength: 1,
+          maxLength: 3,
+        })
         .map(all => all.map(one => one.join('')).join('|')),
     }))
     const text = fc.array(fc.constantFrom('a', 'b', 'c', '1', '.', '-', '\n'), { maxLength: 8 }).map(parts => parts.join(''))
     let read = 0
     fc.assert(
-      fc.property(source, text, fc.constantFrom('', 'm', 's', 'i'), (pattern, value, flag) => {
-        let ours
-        try {
-          ours = regexOf(flag === '' ? pattern : `(?${flag})${pattern}`)
-        } catch {
-          return
-        }
-        read++
-        expect(ours.foundIn(value)).toBe(new RegExp(pattern, `u${flag}`).test(value))
-      }),
+      // In the middle of long ones with many groups in groups the language's own expressions give up, and find nothing.
+      fc.property(
+        source.filter(one => one.length <= 80),
+        text,
+        fc.constantFrom('', 'm', 's', 'i'),
+        (pattern, value, flag) => {
+          let ours
+          try {
+            ours = regexOf(flag === '' ? pattern : `(?${flag})${pattern}`)
+          } catch {
+            return
+          }
+          read++
+          expect(ours.foundIn(value)).toBe(new RegExp(pattern, `u${flag}`).test(value))
+        },
+      ),
       { numRuns: 3000 },
     )
     expect(read).toBeGreaterThan(500)
