@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import {
-  idsFilter,
   heldFilter,
+  idsFilter,
   listPage,
   searchFilter,
   textFilter,

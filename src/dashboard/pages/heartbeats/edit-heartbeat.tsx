@@ -8,8 +8,8 @@ import { heartbeatBody, HeartbeatFields, heartbeatValues } from './heartbeat-fie
 /** Edits a heartbeat; what is sent is what differs. */
 export default function EditHeartbeat() {
   const { id } = useParams({ strict: false })
-  const found = useOne<HeartbeatView>(`/heartbeats/${id}`)
   const path = `/heartbeats/${id}`
+  const found = useOne<HeartbeatView>(path)
   return (
     <Loaded found={found} up={{ to: '/heartbeats', label: 'Heartbeats' }}>
       {heartbeat => (
