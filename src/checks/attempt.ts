@@ -17,11 +17,11 @@ export class Attempt {
   /** When the target had answered all that was asked, where something comes after that does not count; else null. */
   answeredAt: number | null = null
   private readonly held = new Set<Closable>()
-  private readonly end = Promise.withResolvers<never>()
+  /** Ends the waiting of each step that waits. */
+  private readonly waiting = new Set<() => void>()
 
   constructor(readonly around: Around) {
     this.startedAt = around.now()
-    this.end.promise.catch(() => {})
   }
 
   /** Destroys it when the check ends, however that comes about. */
@@ -36,16 +36,25 @@ export class Attempt {
    * @param late what did not happen in time, as a sentence: `no answer to the greeting`
    * @throws CheckFailed `timeout`
    */
-  async within<T>(promise: Promise<T>, late: string): Promise<T> {
-    promise.catch(() => {})
+  within<T>(promise: Promise<T>, late: string): Promise<T> {
     const { signal } = this.around
-    try {
-      if (!signal.aborted) return await Promise.race([promise, this.end.promise])
-    } catch (error) {
-      // Sockets are destroyed at the same moment: what they say of it is not why.
-      if (!signal.aborted) throw error
-    }
-    throw new CheckFailed('timeout', `${late} within the time limit`)
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(new CheckFailed('timeout', `${late} within the time limit`))
+      void promise.then(
+        value => {
+          this.waiting.delete(stop)
+          resolve(value)
+        },
+        error => {
+          this.waiting.delete(stop)
+          // Sockets are destroyed at the same moment: what they say of it is not why.
+          if (signal.aborted) stop()
+          else reject(error)
+        },
+      )
+      if (signal.aborted) stop()
+      else this.waiting.add(stop)
+    })
   }
 
   /** Adds to a phase: redirects and further connections count together. */
@@ -61,7 +70,7 @@ export class Attempt {
 
   /** The time is up: nobody waits any longer. */
   stop(): void {
-    this.end.reject(new Error('The time is up.'))
+    for (const stop of this.waiting) stop()
     this.close()
   }
 }

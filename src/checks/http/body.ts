@@ -16,9 +16,13 @@ export const acceptEncoding = {
 export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buffer; cut: boolean }> {
   const chunks: Buffer[] = []
   let length = 0
+  let isDone = false
   // An iterator would do the same for twice the time, and a hub does this hundreds of times a second.
   return new Promise((resolve, reject) => {
-    const done = () => resolve({ octets: Buffer.concat(chunks).subarray(0, limit), cut: length > limit })
+    const done = () => {
+      isDone = true
+      resolve({ octets: Buffer.concat(chunks).subarray(0, limit), cut: length > limit })
+    }
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       length += chunk.length
@@ -27,7 +31,9 @@ export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buf
       stream.destroy()
     })
     stream.once('end', done)
-    const broken = () => reject(stream.errored ?? Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
+    const broken = () => {
+      if (!isDone) reject(stream.errored ?? Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
+    }
     stream.once('error', broken)
     stream.once('close', broken)
     // It may have broken in the octets that its head came in.

@@ -103,31 +103,38 @@ export class Conversation {
     const { attempt, options } = this
     const secure = url.protocol === 'https:'
     const port = Number(url.port || (secure ? 443 : 80))
-    const { client_certificate: _, ...anywhere } = options
-    const wish: TlsWish = {
-      ...tlsWish(url.origin === this.home ? options : anywhere, url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')),
-      alpn: [options.http_version === '2' ? 'h2' : 'http/1.1'],
-      nothingSecret: isPlain(options) && url.search === '',
-    }
+    const { ip_family: family } = options
     if (!options.proxy) {
-      const dial = [attempt, url.hostname, port] as const
-      const { ip_family: family } = options
-      return { socket: secure ? await connectTls(...dial, wish, family) : await connectTcp(...dial, family), absolute: false }
+      const socket = secure
+        ? await connectTls(attempt, url.hostname, port, this.wishFor(url), family)
+        : await connectTcp(attempt, url.hostname, port, family)
+      return { socket, absolute: false }
     }
     const { socket, absolute } = await connectProxied(attempt, options.proxy, url, options.ca)
     if (!absolute) attempt.facts.connected = true
     if (!secure) return { socket, absolute }
-    return { socket: await upgradeToTls(attempt, socket, wish), absolute }
+    return { socket: await upgradeToTls(attempt, socket, this.wishFor(url)), absolute }
+  }
+
+  private wishFor(url: URL): TlsWish {
+    const { options } = this
+    const { clientCertificate, ...wish } = tlsWish(options, url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''))
+    return {
+      ...wish,
+      ...(clientCertificate && url.origin === this.home && { clientCertificate }),
+      alpn: [options.http_version === '2' ? 'h2' : 'http/1.1'],
+      nothingSecret: isPlain(options) && url.search === '',
+    }
   }
 
   private async send(
     { socket, absolute }: { socket: Socket; absolute: boolean },
     { url, method, body }: Ask,
-    credentials: Record<string, string> = {},
+    credentials?: Record<string, string>,
     keep = false,
   ): Promise<Answer> {
     const { attempt, options } = this
-    const headers = { ...this.headersFor(url, body !== null), ...credentials }
+    const headers = Object.assign(this.headersFor(url, body !== null), credentials)
     let answer: Answer
     if (options.http_version === '2') {
       if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2')
@@ -150,24 +157,27 @@ export class Conversation {
   /** Names are told apart without regard to case; what the monitor says comes before what is usual. */
   private headersFor(url: URL, hasBody: boolean): Record<string, string> {
     const { options } = this
+    const usual = {
+      Host: url.host,
+      'User-Agent': `Bailiwick/${version} (+monitor)`,
+      Accept: '*/*',
+      'Accept-Encoding': acceptEncoding[options.compression ?? 'any'],
+    }
+    const cookies = this.cookies.header(url)
+    // Most monitors say nothing of their own, and telling names apart takes its time.
+    if (!hasBody && cookies === null && !options.headers && !options.secret_headers) return usual
     const own = url.origin === this.home
     const type = contentTypes[options.body_encoding ?? 'text']
     const headers = new Map<string, [name: string, value: string]>()
     const put = (given: Record<string, string>) => {
       for (const [name, value] of Object.entries(given)) headers.set(name.toLowerCase(), [name, value])
     }
-    put({
-      Host: url.host,
-      'User-Agent': `Bailiwick/${version} (+monitor)`,
-      Accept: '*/*',
-      'Accept-Encoding': acceptEncoding[options.compression ?? 'any'],
-    })
+    put(usual)
     if (hasBody && type) put({ 'Content-Type': type })
     put(Object.fromEntries(Object.entries(options.headers ?? {}).filter(([name]) => own || !homely.has(name.toLowerCase()))))
     if (own) put(options.secret_headers ?? {})
     // A redirect took the body away, and with it goes what it was.
     if (!hasBody && options.body !== undefined) headers.delete('content-type')
-    const cookies = this.cookies.header(url)
     if (cookies !== null) put({ Cookie: [headers.get('cookie')?.[1], cookies].filter(one => one).join('; ') })
     return Object.fromEntries(headers.values())
   }

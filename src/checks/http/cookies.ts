@@ -16,6 +16,7 @@ export class Cookies {
 
   /** Value of the `Cookie` header; null when there is none to send. The longest path is first (section 5.4). */
   header(url: URL): string | null {
+    if (this.kept.size === 0) return null
     const sent = [...this.kept.values()]
       .filter(one => goesTo(one, url))
       .sort((a, b) => b.path.length - a.path.length)
