@@ -26,6 +26,21 @@ describe('the facts of a certificate', () => {
     expect(certificateFacts(root).chain_not_after).toBe(Date.parse(root.validTo))
   })
 
+  test('are one object as long as they are the same, which many results then share', async () => {
+    const [leaf, issuer, later] = [await fixture('loopback'), await fixture('expired'), await fixture('self-signed')]
+    const shown = (issuerCertificate: X509Certificate) => ({
+      fingerprint256: leaf.fingerprint256,
+      raw: leaf.raw,
+      issuerCertificate,
+    })
+    const facts = certificateFacts(leaf)
+    expect(certificateFacts(await fixture('loopback'))).toBe(facts)
+    const ending = certificateFacts(shown(issuer))
+    expect(ending.chain_not_after).toBe(Date.parse(issuer.validTo))
+    expect(certificateFacts(shown(later)).chain_not_after).toBe(facts.chain_not_after)
+    expect(ending.chain_not_after).toBe(Date.parse(issuer.validTo))
+  })
+
   test('count days down through the end', async () => {
     const facts = certificateFacts(await fixture('expired'))
     expect(daysLeft(facts, Date.UTC(2020, 11, 30))).toBe(2)

@@ -20,8 +20,8 @@ export interface ShownCertificate {
  * @param trustedAt when the chain was found to be trusted (ms UTC); null where it was not
  */
 export function certificateFacts(leaf: ShownCertificate, trustedAt: number | null = null): CertificateFacts {
-  const { root: _, ...facts } = readOf(leaf)
-  let chain_not_after = facts.not_after
+  const own = readOf(leaf)
+  let chain_not_after = own.not_after
   let at = leaf.issuerCertificate
   for (let length = 1; at && length < chainMost; length++) {
     const { root, not_after } = readOf(at)
@@ -29,7 +29,9 @@ export function certificateFacts(leaf: ShownCertificate, trustedAt: number | nul
     if (trustedAt === null || not_after > trustedAt) chain_not_after = Math.min(chain_not_after, not_after)
     at = at.issuerCertificate
   }
-  return { ...facts, chain_not_after }
+  // The same object for the same facts: what travels with many results is copied once.
+  if (own.told?.chain_not_after !== chain_not_after) own.told = { ...own.facts, chain_not_after }
+  return own.told
 }
 
 /** Days, with a fraction, from a time to the first end of validity in the chain; negative when that is past. @param now ms UTC */
@@ -71,7 +73,13 @@ const chainMost = 20
 const read = new Map<string, ReadCertificate>()
 const readMost = 5000
 
-type ReadCertificate = Omit<CertificateFacts, 'chain_not_after'> & { root: boolean }
+interface ReadCertificate {
+  facts: Omit<CertificateFacts, 'chain_not_after'>
+  not_after: number
+  root: boolean
+  /** What was last told of it, with the chain above it. */
+  told: CertificateFacts | null
+}
 
 function readOf(shown: ShownCertificate): ReadCertificate {
   const print = shown.fingerprint256
@@ -87,12 +95,12 @@ function readOf(shown: ShownCertificate): ReadCertificate {
     names: namesOf(certificate.subjectAltName),
     not_before: Date.parse(certificate.validFrom),
     not_after: Date.parse(certificate.validTo),
-    root: subject === issuer,
   }
+  const one: ReadCertificate = { facts, not_after: facts.not_after, root: subject === issuer, told: null }
   const [oldest] = read.keys()
   if (read.size >= readMost) read.delete(oldest!)
-  read.set(print, facts)
-  return facts
+  read.set(print, one)
+  return one
 }
 
 /** A distinguished name on one line. OpenSSL has an attribute a line. */

@@ -10,6 +10,14 @@ test('values that are written the same become one, and others stay what they are
   expect(alike.of(null)).toBeNull()
 })
 
+test('an object that comes again is known without being written', () => {
+  const alike = new Alike()
+  let written = 0
+  const value = { toJSON: () => ({ written: ++written }) }
+  for (let n = 0; n < 3; n++) expect(alike.of(value)).toBe(value)
+  expect(written).toBe(1)
+})
+
 test('no more are remembered than was said', () => {
   const alike = new Alike(2)
   const [one, two, three] = [['1'], ['2'], ['3']]

@@ -16,6 +16,9 @@ export interface Judgement {
  */
 export type Judge = (facts: Facts, given: { now: number; hide?: (text: string) => string }) => Judgement
 
+// One for all: results travel by the hundred.
+const none: FailedCondition[] = []
+
 type Judged = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
 
 /**
@@ -28,14 +31,14 @@ export function judgeOf(spec: Judged): Judge {
     .map(level => ({ level, conditions: spec[`${level}_if`].map(text => parseCondition(text)) }))
     .filter(one => one.conditions.length > 0)
   return (facts, { now, hide }) => {
-    if (facts.error) return { status: 'down', error: facts.error, conditions: [] }
+    if (facts.error) return { status: 'down', error: facts.error, conditions: none }
     const look = lookAt(facts, now, hide)
     const held = levels.flatMap(({ level, conditions }) =>
       conditions.flatMap((condition, index) => heldOf(condition, evaluateIn(condition, look), level, index)),
     )
     const slow = slowness(facts, spec.degraded_ms)
     const [worst] = held
-    if (!worst) return { status: slow ? 'degraded' : 'up', error: slow, conditions: [] }
+    if (!worst) return { status: slow ? 'degraded' : 'up', error: slow, conditions: none }
     // A condition of `down_if` comes before one of `degraded_if`.
     return {
       status: worst.level,

@@ -40,8 +40,22 @@ export class Checked implements Turn {
   }
 }
 
+/** Of most monitors the conditions are alike. */
+const judges = new Map<string, Judge>()
+const judgesMost = 1000
+
+function judgeFor({ down_if, degraded_if, degraded_ms }: CheckSpec): Judge {
+  const judged = { down_if, degraded_if, degraded_ms }
+  const key = JSON.stringify(judged)
+  let judge = judges.get(key)
+  if (judge) return judge
+  if (judges.size >= judgesMost) judges.clear()
+  judges.set(key, (judge = read(judged)))
+  return judge
+}
+
 /** A hub of a later version may know conditions that this engine does not. */
-function judgeFor(spec: CheckSpec): Checked['judge'] {
+function read(spec: Parameters<typeof judgeOf>[0]): Judge {
   try {
     return judgeOf(spec)
   } catch (error) {
