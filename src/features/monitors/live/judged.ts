@@ -48,7 +48,7 @@ export function judged(kept: Kept, base: Standing, found: readonly Found[], arou
     const said = judge(state, inputOf(kept, status, one, around), one.at)
     const { transition, follows } = said
     if (transition || follows.length > 0) steps.push({ found: one, before: status, after: said.status, transition, follows })
-    if (!said.quiet || doubts(said.state) !== doubts(state)) quiet = false
+    if (!said.quiet || !doubtsAlike(state, said.state)) quiet = false
     if (transition) statusSince = Math.max(statusSince, transition.since)
     ;({ state, status, wakeAt } = said)
   }
@@ -76,8 +76,9 @@ function inputOf(kept: Kept, status: MonitorStatus, { at, location, result }: Fo
   }
 }
 
-/** How many results speak against what each location found before: after a restart that is gone on with. */
-const doubts = (state: MonitorState): string =>
-  Object.entries(state.locations)
-    .map(([name, one]) => `${name} ${one.streak} ${one.degradedStreak}`)
-    .join(' ')
+/** Whether as many results speak against what each location found before: after a restart that is gone on with. */
+const doubtsAlike = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>
+  Object.entries(after).every(
+    ([name, { streak, degradedStreak }]) =>
+      streak === (before[name]?.streak ?? 0) && degradedStreak === (before[name]?.degradedStreak ?? 0),
+  )

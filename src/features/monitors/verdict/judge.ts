@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { LocationState, MonitorState, Verdict } from '../state'
 import { flappingScore, isFlapping, remembered } from './flapping'
 import type { Follow, Judged, JudgeInput, MonitorStatus, Transition } from './input'
@@ -193,13 +194,14 @@ function soonest(times: (number | null)[], at: number): number | null {
 }
 
 /** Whether only times and counts of results are others than before. */
-function isQuiet(before: MonitorState, after: MonitorState): boolean {
-  return JSON.stringify(lasting(before)) === JSON.stringify(lasting(after))
+function isQuiet({ locations: seen, ...before }: MonitorState, { locations, ...after }: MonitorState): boolean {
+  const names = Object.keys(locations)
+  return (
+    names.length === Object.keys(seen).length &&
+    names.every(name => Object.hasOwn(seen, name) && standsAlike(seen[name]!, locations[name]!)) &&
+    isDeepStrictEqual(before, after)
+  )
 }
 
-function lasting({ locations, ...rest }: MonitorState): unknown {
-  const kept = Object.entries(locations)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { settled, since, degraded }]) => [name, settled, settled === 'new' ? null : since, degraded])
-  return [kept, Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))]
-}
+const standsAlike = (a: LocationState, b: LocationState): boolean =>
+  a.settled === b.settled && (a.settled === 'new' || a.since === b.since) && a.degraded === b.degraded
