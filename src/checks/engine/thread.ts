@@ -29,7 +29,7 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
     onmessage: (event: { data: ToThread }) => void
   }
   let engine: Engine | null = null
-  const garbage = new Garbage({ youngMs: 3_000, allMs: 10_000 })
+  const garbage = new Garbage({ youngMs: 3_000, allMs: 20_000 })
   setInterval(() => {
     if (engine && engine.size >= manyMonitors) garbage.collect()
   }, lookMs)

@@ -69,7 +69,7 @@ export class MonitoringWatch {
   private faults = new Map<string, number>()
   private readonly alike = new Alike()
   // What is collected soon is most of what comes; how monitors stand is replaced only with their next check.
-  private readonly garbage = new Garbage({ youngMs: 3_000, allMs: 20_000 })
+  private readonly garbage = new Garbage({ youngMs: 3_000, allMs: 30_000 })
   private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
 
   constructor(
