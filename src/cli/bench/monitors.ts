@@ -32,6 +32,7 @@ export const monitorsBench: Bench = {
       notes: [
         `Each run has ${warmUp} s to warm up once all monitors had their turn, and is measured for ${seconds} s then. What it took while it warmed up, and the runtime compiled, is told beside.`,
         'CPU and memory are those of the whole process; the targets run in another one on the same machine.',
+        'Where its host gives much of the time to other machines, a figure tells of those as well.',
         'The hub is measured after a restart, with monitors that were made over its API; it judges and keeps every result.',
         'Each check connects anew, makes a TLS handshake, reads the certificate and the answer, and is told to the main thread.',
         'Silent targets take the connection and say nothing, so that each check lasts its timeout of 10 seconds.',
@@ -58,6 +59,7 @@ function figuresOf(found: LoadFigures, run: string): Figure[] {
   const figures: [string, number | null, string][] = [
     ['CPU of one core', found.steady.cpu * 100, '%'],
     ['memory at most', found.steady.mostMemory / 1e6, 'MB'],
+    ['time given to other machines', found.steady.stolen * 100, '%'],
     ['CPU of one core, warming up', found.warmUp.cpu * 100, '%'],
     ['memory at most, warming up', found.warmUp.mostMemory / 1e6, 'MB'],
     ['dispatch lag p50', found.lagP50, 'ms'],
