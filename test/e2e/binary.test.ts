@@ -3,7 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { call, fullToken, installation, runProgram, startHub, until } from '../support/binary'
-import { freePort } from '../support/postgres'
+import { freePort } from '../support/free-port'
 
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
 const tokenForm = /^bw_live_[0-9A-Za-z]{36}\n$/

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../support/binary'
 import { ada, dashboard, expectClean, findingsOf, type Dashboard } from '../support/dashboard'
-import { freePort } from '../support/name-servers'
+import { freePort } from '../support/free-port'
 import { codeAt } from '../support/one-time-code'
 
 let ui: Dashboard

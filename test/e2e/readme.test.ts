@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { installation, program, startHub } from '../support/binary'
-import { freePort } from '../support/postgres'
+import { freePort } from '../support/free-port'
 
 const readme = readFileSync('README.md', 'utf8')
 const tour = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map(match => match[1]!)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { installation, startHub } from '../support/binary'
 import { Authenticator } from '../support/authenticator'
-import { freePort } from '../support/name-servers'
+import { freePort } from '../support/free-port'
 import { codeAt } from '../support/one-time-code'
 
 const email = 'ada@example.com'

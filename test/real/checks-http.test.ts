@@ -9,7 +9,7 @@ import { tls } from '../../src/checks/tls'
 import { around } from '../support/around'
 import { startBlackbox, type Blackbox } from '../support/blackbox'
 import { certificateChain, type CertificateChain } from '../support/certificate-chain'
-import { freePort } from '../support/name-servers'
+import { freePort } from '../support/free-port'
 import { started, type Started } from '../support/started'
 
 // Checks of HTTP against nginx, side by side with blackbox_exporter: the same targets, the same verdicts and the same figures.

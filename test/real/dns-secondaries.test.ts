@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pages } from '../../src/docs'
 import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
-import { askUdp, freePort } from '../support/name-servers'
+import { freePort } from '../support/free-port'
+import { askUdp } from '../support/name-servers'
 import { digged, queryOctets } from '../support/served-zone'
 
 // The configurations are those of the handbook, with the addresses and paths of this run in the place of those there.

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './name-servers'
+import { freePort } from './free-port'
 
 /**
  * OpenSMTPD, which takes mail for `ada` and `bob` of example.com and asks that for `late@example.com` to come back later; and Dovecot's

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { queryOctets } from './served-zone'
+import { freePort } from './free-port'
 
 /** A name server of somebody else that serves one zone from a file. */
 export interface OtherServer {
@@ -74,21 +75,6 @@ export async function startServer(
 }
 
 const ended = (run: Subprocess) => run.exitCode !== null
-
-/** A port that is free for UDP and TCP, and not one of those that outgoing connections get. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 15_000 + Math.floor(Math.random() * 15_000)
-    try {
-      Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } }).stop(true)
-      const socket = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {} } })
-      socket.close()
-      return port
-    } catch {
-      continue
-    }
-  }
-}
 
 /** Sends octets by UDP and gives what comes back in time, or null. */
 export async function askUdp(port: number, octets: Uint8Array, ms = 2000): Promise<Uint8Array | null> {

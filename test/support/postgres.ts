@@ -1,8 +1,8 @@
 import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { freePort } from './free-port'
 
 /** A PostgreSQL server that lives for one test run, with nothing of it left afterwards. */
 export interface ThrowAwayPostgres {
@@ -84,18 +84,6 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
     throw error
   }
   return { url, stop }
-}
-
-/** A TCP port of 127.0.0.1 that nobody listens on just now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** Debian keeps the server's programs of each major version in a folder of its own, off the PATH. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { rrsetsOfText } from './zone-rrsets'
+import { freePort } from './free-port'
 
 /** A PowerDNS Authoritative Server of this machine, with a database of its own. */
 export interface PowerDnsServer {
@@ -108,11 +109,4 @@ async function printed(command: string[]): Promise<string> {
   const [out, problem] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   if ((await run.exited) !== 0) throw new Error(`${command.join(' ')}: ${problem}${out}`)
   return out
-}
-
-async function freePort(): Promise<number> {
-  const socket = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const { port } = socket
-  socket.stop(true)
-  return port
 }

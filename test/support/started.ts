@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './name-servers'
+import { freePort } from './free-port'
 
 /** A program of somebody else that listens on ports of this machine. */
 export interface Started {
