@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
 import type { UserView } from '../access/user-shapes'
+import { showTimesIn } from './parts/timezone'
 import { useSend } from './queries'
 import { useSession } from './session'
 import { chooseTheme } from './theme'
@@ -16,6 +17,13 @@ export function usePrefer(): (changed: Partial<Preferences>) => void {
     if (changed.theme) chooseTheme(changed.theme)
     send.mutate({ method: 'PATCH', path: '/users/me', body: { preferences: changed } })
   }
+}
+
+/** Shows times as the person chose. @returns another text whenever what stands on the page is to be drawn anew */
+export function usePreferredTimes(): string {
+  const { timezone = null, hour_cycle = 'auto' } = usePreferences() ?? {}
+  showTimesIn({ timezone, hour_cycle })
+  return `${timezone} ${hour_cycle}`
 }
 
 /** Shows the theme that the person chose, in this browser or another one. */

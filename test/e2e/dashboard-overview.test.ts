@@ -66,10 +66,14 @@ test('the first steps are ticked off as they are done, while one looks, and go w
   await page.getByText('3 of 5 done').waitFor()
   await ui.api('POST', '/v1/invitations', { email: 'grace@example.com', role: 'member' })
   await page.getByText('4 of 5 done').waitFor()
+  const kept = page.waitForResponse(one => one.request().method() === 'PATCH')
   await page.getByRole('button', { name: 'Hide' }).click()
-  await page.reload()
-  await page.getByRole('heading', { name: 'Wrong now' }).waitFor()
-  expect(await page.getByRole('heading', { name: 'First steps' }).count()).toBe(0)
+  await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' })
+  expect((await kept).status()).toBe(200)
+  // In another browser too.
+  const other = await ui.open('/')
+  await other.getByRole('heading', { name: 'Wrong now' }).waitFor()
+  expect(await other.getByRole('heading', { name: 'First steps' }).count()).toBe(0)
 }, 60_000)
 
 test('an incident comes while one looks, is acknowledged where it stands, and that is taken back', async () => {

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { wholeTime } from './time'
+import { isTwelveHours, shownTimezone } from './timezone'
 
 export interface Series {
   label: string
@@ -78,13 +80,18 @@ export default function Chart(props: ChartProps) {
 const leastDrag = 8
 
 // What stands at a mark, by the seconds between two: its own words, and those that are added where a year or a day begins.
-const timeLabels: uPlot.Axis.Values = [
+const timeLabels = (minute: string, second: string): uPlot.Axis.Values => [
   [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
   [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
   [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', null, null, '\n{D} {MMM}', null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', null, null, '\n{D} {MMM}', null, null, null, 1],
+  [60, minute, null, null, '\n{D} {MMM}', null, null, null, 1],
+  [1, second, null, null, '\n{D} {MMM}', null, null, null, 1],
 ]
+
+const clocks = {
+  12: timeLabels('{h}:{mm} {AA}', '{h}:{mm}:{ss} {AA}'),
+  24: timeLabels('{HH}:{mm}', '{HH}:{mm}:{ss}'),
+}
 
 function drawn(node: HTMLElement, latest: { readonly current: ChartProps }): uPlot {
   const { times, series, stacked, span, onZoom, height = 220 } = latest.current
@@ -92,10 +99,12 @@ function drawn(node: HTMLElement, latest: { readonly current: ChartProps }): uPl
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { stroke: colour('--line') } }
   const format = (value: number) => latest.current.format(value)
+  const timezone = shownTimezone()
   const plot = new uPlot(
     {
       width: Math.max(node.clientWidth, 1),
       height,
+      tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), timezone),
       cursor: {
         sync: { key: shared.key },
         drag: { x: onZoom !== undefined, y: false, setScale: false },
@@ -103,7 +112,7 @@ function drawn(node: HTMLElement, latest: { readonly current: ChartProps }): uPl
       },
       legend: { live: true },
       axes: [
-        { ...axis, space: 70, values: timeLabels },
+        { ...axis, space: 70, values: clocks[isTwelveHours() ? 12 : 24] },
         { ...axis, size: 64, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) },
       ],
       scales: {
@@ -111,7 +120,7 @@ function drawn(node: HTMLElement, latest: { readonly current: ChartProps }): uPl
         y: { range: (_, least, most) => [Math.min(0, least ?? 0), (most ?? 1) * 1.1 || 1] },
       },
       series: [
-        { label: 'Time' },
+        { label: 'Time', value: (_: uPlot, seconds: number | null) => (seconds === null ? '–' : wholeTime(seconds * 1000)) },
         ...series.map((one, at) => ({
           label: one.label,
           stroke: colour(one.colour),

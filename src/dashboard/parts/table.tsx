@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
+import { usePreferences } from '../preferences'
 import type { Listed } from '../queries'
 import { Button } from './button'
 import { Problem } from './problem'
@@ -53,7 +54,9 @@ const ahead = 30
  * `j` and `k` move, Enter opens, `x` chooses.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, rowHeight = 44, onShown, inPlace } = props
+  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, onShown, inPlace } = props
+  const isCompact = usePreferences()?.density === 'compact'
+  const rowHeight = Math.round((props.rowHeight ?? 44) * (isCompact ? 0.75 : 1))
   const { rows } = list
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { systemClock } from '../../core/clock'
+import { timeFormat } from './timezone'
 
 const tickMs = 1000
 const watchers = new Set<() => void>()
@@ -24,13 +25,10 @@ function subscribe(watcher: () => void): () => void {
 /** The time, in milliseconds since the epoch, to the second; whoever asks is drawn anew when it moves. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => second) * tickMs
 
-const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-
-export const wholeTime = (at: string | number): string => whole.format(new Date(at))
-export const clockTime = (at: string | number): string => clock.format(new Date(at))
-export const dayOf = (at: string | number): string => day.format(new Date(at))
+export const wholeTime = (at: string | number): string =>
+  timeFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
+export const clockTime = (at: string | number): string => timeFormat({ hour: '2-digit', minute: '2-digit' }).format(new Date(at))
+export const dayOf = (at: string | number): string => timeFormat({ dateStyle: 'medium' }).format(new Date(at))
 
 /** «3 min ago», «in 2 h», with the whole time to point at. `never` where there is none. */
 export function Ago({ at, never = 'never' }: { at: string | number | null | undefined; never?: string }) {

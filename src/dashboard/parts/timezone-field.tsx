@@ -1,9 +1,6 @@
 import { useId } from 'react'
 import { FieldFrame, inputLook, useForm } from './form'
 
-/** The time zone of this browser, by its IANA name. */
-export const ownTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
-
 // UTC is no canonical zone to browsers, and the one that machines are most often set to.
 const known = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
 
@@ -12,10 +9,12 @@ export function TimezoneField({
   name = 'timezone',
   label = 'Time zone',
   hint,
+  placeholder,
 }: {
   name?: string
   label?: string
   hint?: string
+  placeholder?: string
 }) {
   const { values, set } = useForm()
   const list = useId()
@@ -26,6 +25,7 @@ export function TimezoneField({
           <input
             {...attributes}
             list={list}
+            placeholder={placeholder}
             spellCheck={false}
             autoComplete="off"
             value={String(values[name] ?? '')}

@@ -6,7 +6,7 @@ import { ApiCallsDialog } from '../parts/api-calls'
 import { Dialog } from '../parts/dialog'
 import { Skeleton } from '../parts/page'
 import { Problem } from '../parts/problem'
-import { usePreferences, usePreferredTheme } from '../preferences'
+import { usePreferences, usePreferredTheme, usePreferredTimes } from '../preferences'
 import { personOf, useSession, type Person } from '../session'
 import { useDeeds } from './deeds'
 import { useKeys } from './keys'
@@ -59,12 +59,13 @@ function Frame({ person }: { person: Person }) {
   const allowed = placesFor(person)
   const location = useLocation()
   const deeds = useDeeds(person, { apiCalls: () => setApiCalls(true), sheet: () => setSheet(true) })
-  const isKeyed = usePreferences()?.shortcuts ?? true
+  const { shortcuts: isKeyed = true, sidebar_collapsed: isNarrow = false } = usePreferences() ?? {}
+  const times = usePreferredTimes()
   useLive(person.workspace.id)
   useKeys(allowed, { palette: () => setPalette(true), sheet: () => setSheet(true) }, isKeyed)
   useEffect(() => setMore(false), [location.pathname])
   useFocusOnPage()
-  const side = <Side person={person} allowed={allowed} onApiCalls={() => setApiCalls(true)} onSheet={() => setSheet(true)} />
+  const side = { person, allowed, onApiCalls: () => setApiCalls(true), onSheet: () => setSheet(true) }
   return (
     <div className="flex min-h-dvh">
       <a
@@ -73,13 +74,15 @@ function Frame({ person }: { person: Person }) {
       >
         Skip to the content
       </a>
-      <aside className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r border-line bg-surface md:flex">
-        <Brand />
-        {side}
+      <aside
+        className={`sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface md:flex ${isNarrow ? 'w-14' : 'w-56'}`}
+      >
+        <Brand narrow={isNarrow} />
+        <Side {...side} narrow={isNarrow} />
       </aside>
       <div className="flex min-w-0 grow flex-col">
         <Top onPalette={() => setPalette(true)} onApiCalls={() => setApiCalls(true)} />
-        <main id="main" tabIndex={-1} className="grow outline-none">
+        <main key={times} id="main" tabIndex={-1} className="grow outline-none">
           <Outlet />
         </main>
       </div>
@@ -110,7 +113,7 @@ function Frame({ person }: { person: Person }) {
         </button>
       </nav>
       <Dialog open={more} onClose={() => setMore(false)} title="Bailiwick">
-        {side}
+        <Side {...side} />
       </Dialog>
       <Palette open={palette} onClose={() => setPalette(false)} places={allowed} deeds={deeds} />
       <ApiCallsDialog open={apiCalls} onClose={() => setApiCalls(false)} />

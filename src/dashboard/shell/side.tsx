@@ -7,6 +7,8 @@ import {
   LogOut,
   Monitor,
   Moon,
+  PanelLeftClose,
+  PanelLeftOpen,
   Sun,
   Terminal,
   User,
@@ -24,30 +26,52 @@ import { useSignOut } from './sign-out'
 interface SideProps {
   person: Person
   allowed: readonly Place[]
+  /** Whether there are icons alone; absent where that cannot be chosen. */
+  narrow?: boolean
   onApiCalls(): void
   onSheet(): void
 }
 
 /** The workspace, every place, and what is one's own: at the side of wide screens, behind «More» on narrow ones. */
-export function Side({ person, allowed, onApiCalls, onSheet }: SideProps) {
+export function Side({ person, allowed, narrow, onApiCalls, onSheet }: SideProps) {
+  const isNarrow = narrow === true
   return (
     <>
-      <Workspaces person={person} />
-      <Navigation allowed={allowed} />
-      <Own person={person} onApiCalls={onApiCalls} onSheet={onSheet} />
+      <Workspaces person={person} narrow={isNarrow} />
+      <Navigation allowed={allowed} narrow={isNarrow} />
+      {narrow !== undefined && <Narrowing narrow={narrow} />}
+      <Own person={person} narrow={isNarrow} onApiCalls={onApiCalls} onSheet={onSheet} />
     </>
   )
 }
 
 /** The name, which leads to the overview. */
-export const Brand = () => (
-  <Link to="/" className="flex h-12 items-center gap-2 font-semibold md:px-4">
+export const Brand = ({ narrow = false }: { narrow?: boolean }) => (
+  <Link to="/" className={`flex h-12 items-center gap-2 font-semibold ${narrow ? 'justify-center' : 'md:px-4'}`}>
     <img src="/icon.svg" alt="" width="22" height="22" />
-    Bailiwick
+    <span className={narrow ? 'sr-only' : ''}>Bailiwick</span>
   </Link>
 )
 
-function Navigation({ allowed }: { allowed: readonly Place[] }) {
+/** Makes the sidebar icons alone, and wide again. */
+function Narrowing({ narrow }: { narrow: boolean }) {
+  const prefer = usePrefer()
+  const words = narrow ? 'Widen the sidebar' : 'Narrow the sidebar'
+  const Icon = narrow ? PanelLeftOpen : PanelLeftClose
+  return (
+    <button
+      type="button"
+      title={words}
+      aria-label={words}
+      onClick={() => prefer({ sidebar_collapsed: !narrow })}
+      className={`mx-2 mb-1 flex h-8 items-center rounded-md px-2 text-muted hover:bg-hover hover:text-ink ${narrow ? 'justify-center' : 'self-start'}`}
+    >
+      <Icon className="size-4" aria-hidden />
+    </button>
+  )
+}
+
+function Navigation({ allowed, narrow }: { allowed: readonly Place[]; narrow: boolean }) {
   return (
     <nav aria-label="Main" className="grow overflow-y-auto px-2 pb-2">
       {places.map(group => {
@@ -55,18 +79,25 @@ function Navigation({ allowed }: { allowed: readonly Place[] }) {
         return (
           shown.length > 0 && (
             <div key={group.label} className="mt-3 first:mt-1">
-              {group.label && shown.length > 1 && <p className="px-2 pb-1 text-xs font-medium text-muted">{group.label}</p>}
+              {group.label && shown.length > 1 && (
+                <p className={narrow ? 'mx-2 mb-2 border-t border-line' : 'px-2 pb-1 text-xs font-medium text-muted'}>
+                  <span className={narrow ? 'sr-only' : ''}>{group.label}</span>
+                </p>
+              )}
               <ul>
                 {shown.map(place => (
                   <li key={place.to}>
                     <Link
                       to={place.to}
                       activeOptions={{ exact: place.to === '/', includeSearch: false }}
-                      className="flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent"
+                      title={narrow ? place.label : undefined}
+                      className={`relative flex h-8 items-center gap-2 rounded-md px-2 text-muted hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent ${narrow ? 'justify-center' : ''}`}
                     >
                       <place.icon className="size-4 shrink-0" aria-hidden />
-                      <span className="grow">{place.label}</span>
-                      <Count to={place.to} />
+                      <span className={narrow ? 'sr-only' : 'grow'}>{place.label}</span>
+                      <span className={narrow ? 'absolute -top-1 -right-1' : ''}>
+                        <Count to={place.to} />
+                      </span>
                     </Link>
                   </li>
                 ))}
@@ -103,14 +134,17 @@ function showInTab(count: number): void {
   document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href = count > 0 ? '/icon-bad.svg' : '/icon.svg'
 }
 
-function Workspaces({ person }: { person: Person }) {
+function Workspaces({ person, narrow }: { person: Person; narrow: boolean }) {
   const choose = useSwitch()
   const navigate = useNavigate()
   if (person.workspaces.length < 2) {
     return (
-      <p className="flex items-center gap-2 truncate px-4 pb-1 text-muted max-md:px-2">
+      <p
+        title={narrow ? person.workspace.name : undefined}
+        className={`flex items-center gap-2 truncate px-4 pb-1 text-muted max-md:px-2 ${narrow ? 'justify-center' : ''}`}
+      >
         <Building2 className="size-4 shrink-0" aria-hidden />
-        {person.workspace.name}
+        <span className={narrow ? 'sr-only' : ''}>{person.workspace.name}</span>
       </p>
     )
   }
@@ -118,7 +152,7 @@ function Workspaces({ person }: { person: Person }) {
     <div className="px-2 pb-1">
       <Menu
         label="Other workspaces"
-        className="flex h-9 w-full items-center gap-2 rounded-md border border-line px-2 hover:bg-hover"
+        className={`flex h-9 w-full items-center gap-2 rounded-md border border-line px-2 hover:bg-hover ${narrow ? 'justify-center' : ''}`}
         items={person.workspaces.map(one => ({
           label: one.name,
           chosen: one.id === person.workspace.id,
@@ -126,8 +160,8 @@ function Workspaces({ person }: { person: Person }) {
         }))}
       >
         <Building2 className="size-4 shrink-0 text-muted" aria-hidden />
-        <span className="min-w-0 grow truncate text-left">{person.workspace.name}</span>
-        <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden />
+        <span className={narrow ? 'sr-only' : 'min-w-0 grow truncate text-left'}>{person.workspace.name}</span>
+        {!narrow && <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden />}
       </Menu>
     </div>
   )
@@ -140,7 +174,7 @@ export const themes: readonly (readonly [Theme, string, LucideIcon])[] = [
   ['dark', 'Dark', Moon],
 ]
 
-function Own({ person, onApiCalls, onSheet }: Omit<SideProps, 'allowed'>) {
+function Own({ person, narrow, onApiCalls, onSheet }: Omit<SideProps, 'allowed'> & { narrow: boolean }) {
   const navigate = useNavigate()
   const prefer = usePrefer()
   const signOut = useSignOut()
@@ -149,7 +183,7 @@ function Own({ person, onApiCalls, onSheet }: Omit<SideProps, 'allowed'>) {
     <div className="border-t border-line p-2">
       <Menu
         label="Profile, theme, sign out"
-        className="flex h-10 w-full items-center gap-2 rounded-md px-2 hover:bg-hover"
+        className={`flex h-10 w-full items-center gap-2 rounded-md hover:bg-hover ${narrow ? 'justify-center' : 'px-2'}`}
         items={[
           {
             label: 'Your profile',
@@ -176,8 +210,8 @@ function Own({ person, onApiCalls, onSheet }: Omit<SideProps, 'allowed'>) {
         >
           {person.name.slice(0, 1).toUpperCase()}
         </span>
-        <span className="min-w-0 grow truncate text-left">{person.name}</span>
-        <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden />
+        <span className={narrow ? 'sr-only' : 'min-w-0 grow truncate text-left'}>{person.name}</span>
+        {!narrow && <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden />}
       </Menu>
     </div>
   )

@@ -11,7 +11,7 @@ import { Status } from '../../parts/status'
 import { Table, type Column } from '../../parts/table'
 import { Ago } from '../../parts/time'
 import { useList, useOne } from '../../queries'
-import { isoOf } from './times'
+import { isoOf } from '../../parts/timezone'
 
 const columns: readonly Column<AuditEventView>[] = [
   { name: 'action', title: 'What', render: one => <code className="font-mono text-[13px]">{one.action}</code> },

@@ -2,7 +2,7 @@ import type { NotificationChannelKindView, NotificationChannelView } from '../..
 import type { Values } from '../../parts/form'
 import { schemasOf } from '../../parts/option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'
-import { ownTimezone } from '../../parts/timezone-field'
+import { shownTimezone } from '../../parts/timezone'
 
 const untouched: Values = {
   name: '',
@@ -32,7 +32,7 @@ export function channelValues(channel: NotificationChannelView | null): Values {
     ...untouched,
     ...own,
     quiet_hours: quiet !== null,
-    'quiet_hours.timezone': quiet?.timezone ?? ownTimezone(),
+    'quiet_hours.timezone': quiet?.timezone ?? shownTimezone(),
     'quiet_hours.days': quiet?.days ?? workdays,
     'quiet_hours.from': quiet?.from ?? '22:00',
     'quiet_hours.to': quiet?.to ?? '07:00',

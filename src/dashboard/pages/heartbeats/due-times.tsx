@@ -2,6 +2,7 @@ import type { DueTimesView } from '../../../features/heartbeats/shapes'
 import { useForm } from '../../parts/form'
 import { useSettled } from '../../parts/settled'
 import { Ago } from '../../parts/time'
+import { timeFormat } from '../../parts/timezone'
 import { useOne } from '../../queries'
 
 /** The next times of the expression that is typed, as the clocks of its time zone show them. */
@@ -37,7 +38,7 @@ export function DueTimes() {
   )
 }
 
-/** A time as the clocks of a zone show it; in the browser's own where it does not know the zone. */
+/** A time as the clocks of a zone show it; in the person's own where the browser does not know the zone. */
 function readingIn(timeZone: string, at: string): string {
   const options = {
     weekday: 'short',
@@ -49,8 +50,8 @@ function readingIn(timeZone: string, at: string): string {
     second: '2-digit',
   } as const
   try {
-    return new Intl.DateTimeFormat(undefined, { ...options, timeZone }).format(new Date(at))
+    return timeFormat({ ...options, timeZone }).format(new Date(at))
   } catch {
-    return new Intl.DateTimeFormat(undefined, { ...options, timeZoneName: 'short' }).format(new Date(at))
+    return timeFormat({ ...options, timeZoneName: 'short' }).format(new Date(at))
   }
 }

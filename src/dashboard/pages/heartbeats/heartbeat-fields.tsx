@@ -2,7 +2,8 @@ import type { HeartbeatView } from '../../../features/heartbeats/shapes'
 import { ChannelsField } from '../../parts/channels-field'
 import { DurationField } from '../../parts/duration-field'
 import { AreaField, CheckField, Columns, More, SelectField, TextField, useForm, WordsField, type Values } from '../../parts/form'
-import { ownTimezone, TimezoneField } from '../../parts/timezone-field'
+import { shownTimezone } from '../../parts/timezone'
+import { TimezoneField } from '../../parts/timezone-field'
 import { DueTimes } from './due-times'
 
 const untouched = {
@@ -28,7 +29,7 @@ export function heartbeatValues(heartbeat: HeartbeatView | null): Values {
     'schedule.kind': schedule.kind,
     'schedule.period_seconds': 'period_seconds' in schedule ? schedule.period_seconds : 86_400,
     'schedule.expression': timed?.expression ?? '',
-    'schedule.timezone': timed?.timezone ?? ownTimezone(),
+    'schedule.timezone': timed?.timezone ?? shownTimezone(),
     'schedule.grace_seconds': schedule.grace_seconds,
   }
 }

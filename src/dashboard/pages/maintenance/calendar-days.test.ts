@@ -1,5 +1,8 @@
-import { expect, test } from 'bun:test'
-import { barsOf, dayFrom, daysShown, dayText } from './calendar-days'
+import { afterEach, expect, test } from 'bun:test'
+import { showTimesIn } from '../../parts/timezone'
+import { barsOf, dayFrom, daysShown, dayStart, dayText, numberOf, plusMonths } from './calendar-days'
+
+afterEach(() => showTimesIn({ timezone: null, hour_cycle: 'auto' }))
 
 const today = new Date(2026, 10, 22)
 
@@ -7,6 +10,22 @@ test('a month is shown in whole weeks from Monday on', () => {
   const days = daysShown('month', today)
   expect([days.length % 7, dayText(days[0]!), dayText(days.at(-1)!)]).toEqual([0, '2026-10-26', '2026-12-06'])
   expect(daysShown('week', today).map(dayText).slice(0, 2)).toEqual(['2026-11-16', '2026-11-17'])
+})
+
+test.each([
+  // Clocks are set there on the first Sunday of September, at midnight, and on the last of September.
+  ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00.000Z'],
+  ['Pacific/Auckland', '2026-09-28', '2026-09-27T11:00:00.000Z'],
+  ['Asia/Kathmandu', '2026-09-01', '2026-08-31T18:15:00.000Z'],
+])('days are those of %s', (timezone, text, begins) => {
+  showTimesIn({ timezone, hour_cycle: 'auto' })
+  const day = dayFrom(text, today)
+  expect([dayText(day), numberOf(day)]).toEqual([text, Number(text.slice(-2))])
+  expect(day.toISOString()).toBe(begins)
+  expect(dayStart(new Date(day.getTime() + 20 * 3_600_000))).toEqual(day)
+  const month = daysShown('month', day).map(dayText)
+  expect([month.length, month[0], month.at(-1), new Set(month).size]).toEqual([35, '2026-08-31', '2026-10-04', 35])
+  expect(dayText(plusMonths(day, 4))).toBe('2027-01-01')
 })
 
 test('a day is read from the address, and today taken for what is none', () => {

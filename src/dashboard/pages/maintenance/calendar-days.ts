@@ -1,32 +1,49 @@
-/** A day of the local calendar, by its beginning. */
-export const dayStart = (at: Date): Date => new Date(at.getFullYear(), at.getMonth(), at.getDate())
+import { localText, momentOf } from '../../parts/timezone'
 
-/** So many days later, at the beginning of the day, whatever the clocks do in between. */
-export const plusDays = (day: Date, count: number): Date => new Date(day.getFullYear(), day.getMonth(), day.getDate() + count)
-
-/** The Monday of a day's week. */
-export const weekStart = (day: Date): Date => plusDays(day, -((day.getDay() + 6) % 7))
+const dayMs = 86_400_000
 
 /** `2026-11-22`, as in the page's address. */
-export const dayText = (day: Date): string =>
-  `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, '0')}-${String(day.getDate()).padStart(2, '0')}`
+export const dayText = (day: Date): string => localText(day.getTime()).slice(0, 10)
+
+/** A day of the calendar in the time zone that is shown, by its beginning. */
+export const dayStart = (at: Date): Date => begun(dayText(at))
+
+/** So many days later, at the beginning of the day, whatever the clocks do in between. */
+export const plusDays = (day: Date, count: number): Date => dated(new Date(civil(day).getTime() + count * dayMs))
+
+/** The first day of a month so many later. */
+export const plusMonths = (day: Date, count: number): Date =>
+  dated(new Date(Date.UTC(civil(day).getUTCFullYear(), monthOf(day) + count, 1)))
+
+/** The Monday of a day's week. */
+export const weekStart = (day: Date): Date => plusDays(day, -((civil(day).getUTCDay() + 6) % 7))
+
+/** From 0, as in Date. */
+export const monthOf = (day: Date): number => civil(day).getUTCMonth()
+
+/** The number that a day has in its month. */
+export const numberOf = (day: Date): number => civil(day).getUTCDate()
 
 /** The day of such a text; today for any other. */
 export function dayFrom(text: string, today: Date): Date {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []
-  const found = year === undefined ? today : new Date(Number(year), Number(month) - 1, Number(day))
-  return Number.isNaN(found.getTime()) ? today : dayStart(found)
+  const at = momentOf(`${text}T00:00`)
+  return at === null ? today : dayStart(new Date(at))
 }
 
 /** The days that are shown: the week, or all weeks of the month. */
 export function daysShown(view: 'month' | 'week', day: Date): Date[] {
-  const first = weekStart(view === 'week' ? day : new Date(day.getFullYear(), day.getMonth(), 1))
-  const last = new Date(day.getFullYear(), day.getMonth() + 1, 0)
+  const first = weekStart(view === 'week' ? day : plusMonths(day, 0))
+  const next = plusMonths(day, 1)
   const days: Date[] = []
-  for (let one = first; view === 'week' ? days.length < 7 : one <= last || days.length % 7 > 0; one = plusDays(one, 1))
+  for (let one = first; view === 'week' ? days.length < 7 : one < next || days.length % 7 > 0; one = plusDays(one, 1))
     days.push(one)
   return days
 }
+
+// Days are counted as those of UTC, where none is longer than another.
+const civil = (day: Date): Date => new Date(`${dayText(day)}T00:00:00Z`)
+const begun = (text: string): Date => new Date(momentOf(`${text}T00:00`)!)
+const dated = (civilDay: Date): Date => begun(civilDay.toISOString().slice(0, 10))
 
 /** Something that has a place on the calendar: `from <= t < to`, ms since the epoch. */
 export interface Placed {

@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { Wrench } from 'lucide-react'
 import type { MaintenanceAgendaView } from '../../../features/maintenance/shapes'
 import { clockTime, dayOf, span, useNow, wholeTime } from '../../parts/time'
-import { barsOf, dayStart, dayText, plusDays } from './calendar-days'
+import { timeFormat } from '../../parts/timezone'
+import { barsOf, dayStart, dayText, monthOf, numberOf, plusDays } from './calendar-days'
 
 /** An occurrence of a window, with its times in ms since the epoch. */
 export interface Planned {
@@ -19,7 +20,7 @@ export const plannedOf = (one: MaintenanceAgendaView): Planned => ({
   to: new Date(one.ends_at).getTime(),
 })
 
-const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short' })
+const weekday = (day: Date) => timeFormat({ weekday: 'short' }).format(day)
 const mostLanes = 4
 
 const look = (one: Planned, now: number) =>
@@ -35,7 +36,7 @@ export function Month({ days, month, planned }: { days: readonly Date[]; month: 
       <div className="grid grid-cols-7 border-b border-line text-[13px] text-muted" aria-hidden>
         {days.slice(0, 7).map(day => (
           <div key={day.getTime()} className="px-2 py-1.5">
-            {weekday.format(day)}
+            {weekday(day)}
           </div>
         ))}
       </div>
@@ -47,7 +48,7 @@ export function Month({ days, month, planned }: { days: readonly Date[]; month: 
               {week.map(day => (
                 <div
                   key={day.getTime()}
-                  className={`border-r border-line px-2 py-1 text-[13px] last:border-0 ${day.getMonth() === month ? '' : 'bg-canvas text-muted'}`}
+                  className={`border-r border-line px-2 py-1 text-[13px] last:border-0 ${monthOf(day) === month ? '' : 'bg-canvas text-muted'}`}
                 >
                   <DayNumber day={day} now={now} />
                 </div>
@@ -93,9 +94,9 @@ export function Month({ days, month, planned }: { days: readonly Date[]; month: 
 
 const DayNumber = ({ day, now }: { day: Date; now: number }) =>
   dayStart(new Date(now)).getTime() === day.getTime() ? (
-    <span className="rounded-full bg-accent px-1.5 py-0.5 font-semibold text-on-accent">{day.getDate()}</span>
+    <span className="rounded-full bg-accent px-1.5 py-0.5 font-semibold text-on-accent">{numberOf(day)}</span>
   ) : (
-    <span>{day.getDate()}</span>
+    <span>{numberOf(day)}</span>
   )
 
 const hours = [0, 6, 12, 18]
@@ -110,7 +111,7 @@ export function Week({ days, planned }: { days: readonly Date[]; planned: readon
         <span />
         {days.map(day => (
           <div key={day.getTime()} className="px-2 py-1.5">
-            {weekday.format(day)} <DayNumber day={day} now={now} />
+            {weekday(day)} <DayNumber day={day} now={now} />
           </div>
         ))}
       </div>

@@ -5,11 +5,12 @@ import { useAddress } from '../../parts/address'
 import { Button, LinkButton } from '../../parts/button'
 import { Page } from '../../parts/page'
 import { Problem } from '../../parts/problem'
-import { useNow } from '../../parts/time'
+import { dayOf, useNow } from '../../parts/time'
+import { shownTimezone, timeFormat } from '../../parts/timezone'
 import { useList } from '../../queries'
 import { usePerson } from '../../session'
 import { Agenda, Month, plannedOf, Week } from './calendar'
-import { dayFrom, daysShown, dayStart, dayText, plusDays } from './calendar-days'
+import { dayFrom, daysShown, dayStart, dayText, monthOf, plusDays, plusMonths } from './calendar-days'
 import { Windows } from './windows'
 
 const views = [
@@ -27,12 +28,11 @@ export default function Maintenance() {
   const day = dayFrom(text, today)
   const shown = (views.find(([one]) => one === view)?.[0] ?? 'month') as View
   const go = (to: Date) => set({ day: dayText(to) === dayText(today) ? '' : dayText(to) })
-  const step = (count: number) =>
-    go(shown === 'week' ? plusDays(day, 7 * count) : new Date(day.getFullYear(), day.getMonth() + count, 1))
+  const step = (count: number) => go(shown === 'week' ? plusDays(day, 7 * count) : plusMonths(day, count))
   const title =
     shown === 'week'
-      ? `Week of ${new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' }).format(daysShown('week', day)[0])}`
-      : new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' }).format(day)
+      ? `Week of ${dayOf(daysShown('week', day)[0]!.getTime())}`
+      : timeFormat({ month: 'long', year: 'numeric' }).format(day)
   return (
     <Page
       title="Maintenance"
@@ -90,12 +90,11 @@ function Calendar({ view, day }: { view: 'month' | 'week'; day: Date }) {
   if (list.error) return <Problem error={list.error} onAgain={list.again} />
   return (
     <>
-      {view === 'month' ? <Month days={days} month={day.getMonth()} planned={planned} /> : <Week days={days} planned={planned} />}
+      {view === 'month' ? <Month days={days} month={monthOf(day)} planned={planned} /> : <Week days={days} planned={planned} />}
       <Agenda planned={planned} />
       {!list.isLoading && (
         <p className="mt-2 min-h-5 text-[13px] text-muted">
-          In the time of this browser, {Intl.DateTimeFormat().resolvedOptions().timeZone}.
-          {list.hasMore && ` Only the first ${mostShown} are shown.`}
+          In your time, {shownTimezone()}.{list.hasMore && ` Only the first ${mostShown} are shown.`}
         </p>
       )}
     </>

@@ -1,14 +1,10 @@
 import type { MaintenanceWindowView } from '../../../features/maintenance/shapes'
 import type { Values } from '../../parts/form'
-import { ownTimezone } from '../../parts/timezone-field'
-import { dayText } from './calendar-days'
+import { localText, shownTimezone } from '../../parts/timezone'
 import { weeklyOf, weeklyRule } from './rules'
 
 /** The next full hour, as a field for local times has it. */
-export function nextHour(now: number): string {
-  const at = new Date(now + 3_600_000)
-  return `${dayText(at)}T${String(at.getHours()).padStart(2, '0')}:00`
-}
+export const nextHour = (now: number): string => `${localText(now + 3_600_000).slice(0, 13)}:00`
 
 /** The fields of a form for a new window, or for one that there is. `picked` is how it comes: `weekly` is a rule that is made. */
 export function windowValues(window: MaintenanceWindowView | null, starts: string): Values {
@@ -18,7 +14,7 @@ export function windowValues(window: MaintenanceWindowView | null, starts: strin
     description: window?.description ?? '',
     picked: window === null ? 'once' : weekly ? 'weekly' : window.kind,
     starts_at_local: window ? (window.starts_at_local?.slice(0, 16) ?? '') : starts,
-    timezone: window?.timezone ?? ownTimezone(),
+    timezone: window?.timezone ?? shownTimezone(),
     duration_seconds: window?.duration_seconds ?? 3600,
     days: weekly?.days ?? [],
     every: weekly?.every ?? 1,

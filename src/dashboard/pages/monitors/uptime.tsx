@@ -7,6 +7,7 @@ import { Bars, type Bar } from '../../parts/bars'
 import { Card } from '../../parts/page'
 import type { Mood } from '../../parts/status'
 import { dayOf, latency, span } from '../../parts/time'
+import { localText, shownTimezone } from '../../parts/timezone'
 import { useOne } from '../../queries'
 import { percent } from './percent'
 
@@ -14,12 +15,10 @@ type Day = UptimeView['days'][number]
 
 const shownDays = 90
 const dayMs = 86_400_000
-// Sweden writes days as the API does: 2026-11-21.
-const isoDay = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short' })
-const timezone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** How much of the time it was up: the last day, month, quarter and year, and each of the last 90 days. */
 export function Uptime({ id }: { id: string }) {
+  const timezone = shownTimezone()
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
   const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
   const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
@@ -96,7 +95,7 @@ function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {
     fields: 'id,title,cause,started_at',
   })
   return useMemo(() => {
-    const byDay = Map.groupBy(data?.data ?? [], one => isoDay.format(new Date(one.started_at)))
+    const byDay = Map.groupBy(data?.data ?? [], one => localText(new Date(one.started_at).getTime()).slice(0, 10))
     return new Map([...byDay].map(([day, own]) => [day, own.map(one => one.cause || one.title)]))
   }, [data])
 }

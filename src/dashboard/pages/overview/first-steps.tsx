@@ -4,10 +4,13 @@ import { useState } from 'react'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
+import { usePrefer, usePreferences } from '../../preferences'
 import { usePerson, type Person } from '../../session'
 import { PastedTarget } from './pasted-target'
 
-const keptFor = (workspaceId: string) => `bailiwick.first-steps.${workspaceId}`
+const hintOf = (workspaceId: string) => `first-steps.${workspaceId}`
+// What the API keeps of one person; the oldest are of workspaces that were begun long ago.
+const mostDismissed = 50
 
 interface Step {
   title: string
@@ -19,12 +22,15 @@ interface Step {
 /** What a new workspace is for, step by step. Each is ticked off once there is such a thing; it goes when all are, or when told to. */
 export function FirstSteps({ seen }: { seen: OverviewView }) {
   const person = usePerson()
-  const [hidden, setHidden] = useState(() => localStorage.getItem(keptFor(person.workspace.id)) !== null)
+  const dismissed = usePreferences()?.dismissed ?? []
+  const prefer = usePrefer()
+  const [isHidden, setHidden] = useState(false)
+  const hint = hintOf(person.workspace.id)
   const steps = stepsFor(seen, person)
   const done = steps.filter(one => one.isDone).length
-  if (hidden || !person.mayWrite || done === steps.length) return null
+  if (isHidden || dismissed.includes(hint) || !person.mayWrite || done === steps.length) return null
   const hide = () => {
-    localStorage.setItem(keptFor(person.workspace.id), 'hidden')
+    prefer({ dismissed: [...dismissed, hint].slice(-mostDismissed) })
     setHidden(true)
   }
   return (

@@ -1,6 +1,8 @@
 import type { UserView } from '../../../access/user-shapes'
 import { CheckField, Form, SecretField, SelectField, TextField } from '../../parts/form'
 import { Card, Loaded, Page } from '../../parts/page'
+import { ownTimezone } from '../../parts/timezone'
+import { TimezoneField } from '../../parts/timezone-field'
 import type { Preferences } from '../../preferences'
 import { useOne, useSend } from '../../queries'
 import { OneTimeCodes } from './one-time-codes'
@@ -88,16 +90,23 @@ function Password() {
   )
 }
 
+const likings = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
+
 function Liked({ preferences }: { preferences: Preferences }) {
   const send = useSend({ quiet: true, done: 'Saved', stale })
   return (
     <Form
-      key={preferences.theme}
-      initial={{ 'preferences.theme': preferences.theme, 'preferences.shortcuts': preferences.shortcuts }}
+      key={JSON.stringify(preferences)}
+      initial={Object.fromEntries(likings.map(name => [`preferences.${name}`, preferences[name] ?? '']))}
       call={values => ({
         method: 'PATCH',
         path: '/users/me',
-        body: { preferences: { theme: values['preferences.theme'], shortcuts: values['preferences.shortcuts'] } },
+        body: {
+          preferences: {
+            ...Object.fromEntries(likings.map(name => [name, values[`preferences.${name}`]])),
+            timezone: String(values['preferences.timezone']).trim() || null,
+          },
+        },
       })}
       send={send.mutateAsync}
       pending={send.isPending}
@@ -110,6 +119,28 @@ function Liked({ preferences }: { preferences: Preferences }) {
           ['system', 'As the system'],
           ['light', 'Light'],
           ['dark', 'Dark'],
+        ]}
+      />
+      <TimezoneField
+        name="preferences.timezone"
+        placeholder={ownTimezone()}
+        hint="In which times are shown and typed. Empty is that of the browser."
+      />
+      <SelectField
+        name="preferences.hour_cycle"
+        label="Hours"
+        choices={[
+          ['auto', 'As the language of the browser counts them'],
+          ['24', '0 to 23'],
+          ['12', '1 to 12, am and pm'],
+        ]}
+      />
+      <SelectField
+        name="preferences.density"
+        label="Rows of lists"
+        choices={[
+          ['comfortable', 'With room'],
+          ['compact', 'Close together'],
         ]}
       />
       <CheckField

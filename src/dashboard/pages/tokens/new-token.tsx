@@ -5,6 +5,7 @@ import { Copied } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
 import { FieldFrame, Form, More, SelectField, TextField, useForm, WordsField, type Values } from '../../parts/form'
 import { Card, Page } from '../../parts/page'
+import { isoOf } from '../../parts/timezone'
 import { useSend } from '../../queries'
 
 interface Made {
@@ -89,7 +90,7 @@ function bodyOf(values: Values): Values {
     name,
     mode,
     ...(mode === 'scoped' && { permissions: chosen }),
-    ...(ends !== '' && { expires_at: new Date(ends as string).toISOString() }),
+    ...(ends !== '' && { expires_at: isoOf(ends as string) }),
     ...((from as string[]).length > 0 && { allowed_cidrs: from }),
   }
 }

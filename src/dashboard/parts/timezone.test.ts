@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { isTwelveHours, localText, momentOf, ownTimezone, shownTimezone, showTimesIn, timeFormat } from './timezone'
+
+afterEach(() => showTimesIn({ timezone: null, hour_cycle: 'auto' }))
+
+const inZone = (timezone: string) => showTimesIn({ timezone, hour_cycle: 'auto' })
+
+describe('the time zone of the pages', () => {
+  test('is the one that was chosen, and the own one where that is unknown here or none was', () => {
+    expect(shownTimezone()).toBe(ownTimezone())
+    inZone('Asia/Kathmandu')
+    expect(shownTimezone()).toBe('Asia/Kathmandu')
+    inZone('Mars/Olympus')
+    expect(shownTimezone()).toBe(ownTimezone())
+  })
+
+  test('formats what was formatted before anew', () => {
+    const at = Date.UTC(2026, 10, 22, 23, 30)
+    const shown = () => timeFormat({ year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(at)
+    const dayShown = () => shown().find(part => part.type === 'day')!.value
+    inZone('UTC')
+    expect(dayShown()).toBe('22')
+    inZone('Pacific/Auckland')
+    expect(dayShown()).toBe('23')
+  })
+
+  test.each([
+    ['12', '11', true],
+    ['24', '23', false],
+  ] as const)('counts hours to %s', (hour_cycle, hour, isTwelve) => {
+    showTimesIn({ timezone: 'UTC', hour_cycle })
+    const parts = timeFormat({ hour: '2-digit', minute: '2-digit' }).formatToParts(Date.UTC(2026, 10, 22, 23, 5))
+    expect(parts.find(part => part.type === 'hour')!.value).toBe(hour)
+    expect(isTwelveHours()).toBe(isTwelve)
+  })
+})
+
+describe('a local time', () => {
+  test.each([
+    ['UTC', '2026-11-22T08:30', '2026-11-22T08:30:00.000Z'],
+    ['Europe/Berlin', '2026-11-22T08:30', '2026-11-22T07:30:00.000Z'],
+    ['Europe/Berlin', '2026-07-01T00:00', '2026-06-30T22:00:00.000Z'],
+    ['Asia/Kathmandu', '2026-11-22T00:00', '2026-11-21T18:15:00.000Z'],
+    ['Pacific/Kiritimati', '2026-01-01T00:00', '2025-12-31T10:00:00.000Z'],
+    ['America/New_York', '2026-03-08T01:59', '2026-03-08T06:59:00.000Z'],
+    ['America/New_York', '2026-03-08T03:00', '2026-03-08T07:00:00.000Z'],
+    ['America/New_York', '2026-11-01T03:00', '2026-11-01T08:00:00.000Z'],
+  ])('in %s, %s, is %s', (zone, local, iso) => {
+    inZone(zone)
+    const at = momentOf(local)!
+    expect(new Date(at).toISOString()).toBe(iso)
+    expect(localText(at)).toBe(`${local}:00`)
+  })
+
+  test('that the clocks skip is after the gap, and one that they show twice is the first', () => {
+    inZone('America/New_York')
+    expect(localText(momentOf('2026-03-08T02:30')!)).toBe('2026-03-08T03:30:00')
+    expect(momentOf('2026-11-01T01:30')).toBe(Date.UTC(2026, 10, 1, 5, 30))
+    // There midnight is skipped.
+    inZone('America/Santiago')
+    expect(localText(momentOf('2026-09-06T00:00')!)).toBe('2026-09-06T01:00:00')
+  })
+
+  test.each(['', '2026-11', 'soon', '2026-11-22', '2026-13-40T00:00'])('is no time: %p', text => {
+    expect(momentOf(text)).toBeNull()
+  })
+})
