@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { CheckInputRefused, type Facts } from '../../src/checks/check'
 import { dns } from '../../src/checks/dns'
 import { reverseName } from '../../src/checks/dns/reverse-name'
-import { message, RCODE, type Message } from '../../src/core/dns/message'
+import { RCODE, type Message } from '../../src/core/dns/message'
 import { decodeMessage } from '../../src/core/dns/message-decode'
-import { encodeMessage } from '../../src/core/dns/message-encode'
-import { rdataOfContent } from '../../src/core/dns/rdata'
 import { around } from '../support/around'
-import { recordOf, scriptedServer, type Script } from '../support/scripted-server'
+import { answerTo, scriptedServer, type Script } from '../support/scripted-server'
 import { fixtureCa } from '../support/talker'
 
 const stops: (() => unknown)[] = []
@@ -19,14 +17,6 @@ afterAll(() => {
 })
 
 type Options = Parameters<typeof dns.run>[1]
-
-/** The answer to a question, with these values of the type that was asked for. */
-const answerTo = (query: Message, values: string[], more: Partial<Message> = {}): Uint8Array => {
-  const [{ name, type }] = query.question as [Message['question'][0]]
-  const flags = { ...query.flags, qr: true, ad: false, ...more.flags }
-  const answer = values.map(value => recordOf(name, 60, type, rdataOfContent(type, value, '.')))
-  return encodeMessage(message({ id: query.id, question: query.question, answer, ...more, flags }))
-}
 
 async function asked(script: Script, options: Options = {}, target = 'www.example.test', withinMs = 5000): Promise<Facts> {
   const server = await scriptedServer(script)

@@ -1,6 +1,7 @@
 import { CLASS, message, RCODE, type Message, type ResourceRecord } from '../../src/core/dns/message'
 import { decodeMessage } from '../../src/core/dns/message-decode'
 import { encodeMessage, encodeTransfer } from '../../src/core/dns/message-encode'
+import { rdataOfContent } from '../../src/core/dns/rdata'
 import { framed, FrameReader } from '../../src/core/dns/tcp-frame'
 import { refuseTsig, signTsig, transferSigner, tsigLength, TSIG_ERROR, verifyTsig, type TsigKey } from '../../src/core/dns/tsig'
 
@@ -110,3 +111,11 @@ export const recordOf = (name: string, ttl: number, type: string, rdata: Uint8Ar
   ttl,
   rdata,
 })
+
+/** The answer to a question, with these values of the type that was asked for. */
+export function answerTo(query: Message, values: string[], more: Partial<Message> = {}): Uint8Array {
+  const [{ name, type }] = query.question as [Message['question'][0]]
+  const flags = { ...query.flags, qr: true, ad: false, ...more.flags }
+  const answer = values.map(value => recordOf(name, 60, type, rdataOfContent(type, value, '.')))
+  return encodeMessage(message({ id: query.id, question: query.question, answer, ...more, flags }))
+}

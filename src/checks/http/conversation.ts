@@ -15,6 +15,7 @@ import { authenticateMessage, challengeOf, negotiateMessage } from './ntlm'
 import { accessToken, forgetToken } from './oauth-token'
 import { httpSecrets, type HttpAuth, type HttpOptions } from './options'
 import { connectProxied, proxyAuthorization } from './proxy'
+import { addressBy } from './resolver'
 
 /** What is asked for next: another URL and perhaps another method after a redirect. */
 export interface Ask {
@@ -103,11 +104,12 @@ export class Conversation {
     const { attempt, options } = this
     const secure = url.protocol === 'https:'
     const port = Number(url.port || (secure ? 443 : 80))
-    const { ip_family: family } = options
+    const { ip_family: family, resolver } = options
     if (!options.proxy) {
+      const host = resolver === undefined ? url.hostname : await addressBy(attempt, resolver, url.hostname, options)
       const socket = secure
-        ? await connectTls(attempt, url.hostname, port, this.wishFor(url), family)
-        : await connectTcp(attempt, url.hostname, port, family)
+        ? await connectTls(attempt, host, port, this.wishFor(url), family)
+        : await connectTcp(attempt, host, port, family)
       return { socket, absolute: false }
     }
     const { socket, absolute } = await connectProxied(attempt, options.proxy, url, options.ca)

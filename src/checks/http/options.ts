@@ -150,6 +150,15 @@ export const httpOptions = Shape({
     }),
   ),
   ip_family: ipFamily,
+  resolver: Type.Optional(
+    Line({
+      minLength: 1,
+      maxLength: 2048,
+      description:
+        'Name server that the hosts of the target and of redirects are looked up with, in place of those of the hub: a host with a port or without, asked over UDP; `tcp://` or `tls://` before it; or a URL for DNS over HTTPS. Nothing is remembered from one check to the next.',
+      examples: ['9.9.9.9', 'tls://dns.example.net', 'https://dns.example.net/dns-query'],
+    }),
+  ),
   proxy: Type.Optional(
     Shape(
       {
@@ -215,6 +224,7 @@ export const httpDestination = [
   '/auth/type',
   '/auth/token_url',
   '/proxy/url',
+  '/resolver',
   '/headers/Host',
   '/secret_headers/Host',
   ...tlsDestination,

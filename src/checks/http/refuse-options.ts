@@ -1,6 +1,7 @@
 import { CheckInputRefused } from '../check'
 import { refuseCertificates } from '../tls-options'
 import type { HttpOptions } from './options'
+import { refuseResolver } from './resolver'
 import { statusRanges } from './status-ranges'
 import { connectionHeaders } from '../../core/net/connection-headers'
 
@@ -34,6 +35,10 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
   if (proxy && !isUrl(proxy.url, ['http:', 'https:', 'socks4:', 'socks5:']))
     refuse('proxy/url', 'must be http, https, socks4 or socks5 with a host and a port: socks5://proxy.example.net:1080.')
   if (proxy?.password !== undefined && proxy.username === undefined) refuse('proxy/username', 'is required with a password.')
+  if (options.resolver !== undefined) {
+    refuseResolver(options.resolver)
+    if (proxy) refuse('resolver', 'must not be given with a proxy, which looks the target up itself.')
+  }
   refuseCertificates(options)
 }
 
