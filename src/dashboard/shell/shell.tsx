@@ -16,6 +16,7 @@ import { bottomPlaces, placesFor } from './navigation'
 import { Nowhere, Suspended } from './outside'
 import { Palette } from './palette'
 import { Brand, Side } from './side'
+import { useIsSigningOut } from './sign-out'
 import { Top } from './top'
 
 /** What is around every page for people who are signed in; leads to the login when nobody is, or no longer. */
@@ -35,8 +36,9 @@ export function Shell() {
     void found.refetch()
   }, [isLost])
   usePreferredTheme()
+  const isSigningOut = useIsSigningOut()
   if (isOut) return null
-  if (isLost) return <Skeleton />
+  if (isLost || isSigningOut) return <Skeleton />
   if (found.error && !found.data) {
     return (
       <main className="p-6">
