@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIP, connect as openSocket, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import {
   checkServerIdentity,
   connect as openTls,
@@ -42,11 +43,11 @@ export async function connectTcp(attempt: Attempt, host: string, port: number, f
 }
 
 /**
- * Makes TLS of a connection: at once, or after a STARTTLS that the server agreed to. Nobody may read the plain socket any more.
+ * Makes TLS of a connection: at once, or after a STARTTLS that the server agreed to. Nobody may read the plain one any more.
  * Writes `tls`, the certificate even of a server that is not trusted. Nothing is sent to one before it throws.
  * @throws CheckFailed `tls`, `certificate`, `closed`, `timeout`
  */
-export async function upgradeToTls(attempt: Attempt, socket: Socket, wish: TlsWish): Promise<TLSSocket> {
+export async function upgradeToTls(attempt: Attempt, socket: Duplex, wish: TlsWish): Promise<TLSSocket> {
   const handshake = new Handshake(wish)
   const began = attempt.around.now()
   return await handshake.end(attempt, attempt.hold(handshake.open({ socket, host: wish.name })), began)

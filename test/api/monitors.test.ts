@@ -381,12 +381,36 @@ describe('monitors of HTTP', () => {
       422,
       '#/options/proxy/url blocked_address',
     ])
+    const ssh_tunnel = { host: '10.0.0.1', username: 'probe', password: secret, host_key: `SHA256:${'a'.repeat(43)}` }
+    expect(await rival({ target: 'http://10.0.0.2/', options: { ssh_tunnel } })).toEqual([
+      422,
+      '#/options/ssh_tunnel/host blocked_address',
+    ])
+    expect(
+      await rival({ target: 'http://10.0.0.2/', options: { ssh_tunnel: { ...ssh_tunnel, host: 'bastion.example.net' } } }),
+    ).toEqual([201])
     const auth = { type: 'bearer', token: secret }
     expect(await rival({ target: 'http://shop.example.com/', options: { auth } })).toEqual([422, '#/target invalid_url'])
     expect(await rival({ target: 'http://shop.example.com/' })).toEqual([201])
     // The operator watches the own network, but not what tells clouds their secrets, nor the hub itself.
     expect((await create(w, { target: 'http://10.0.0.1/' })).status).toBe(201)
     expect(refusalsOf(await create(w, { target: 'http://169.254.169.254/' }))).toEqual([422, '#/target blocked_address'])
+  })
+
+  test('what logs in to an SSH tunnel is shown nowhere, and goes to the server it was given for only', async () => {
+    const w = await world()
+    const host_key = `SHA256:${'a'.repeat(43)}`
+    const ssh_tunnel = { host: 'bastion.example.net', username: 'probe', password: secret, host_key }
+    const made = await create(w, { target: 'https://shop.internal/', options: { ssh_tunnel } })
+    expect(made.body.options.ssh_tunnel).toEqual({ host: 'bastion.example.net', username: 'probe', host_key })
+    expect(made.body.secrets_set).toEqual(['ssh_tunnel/password'])
+    expect(made.text).not.toContain(secret)
+    const patched = (options: object) =>
+      w.acme.call('PATCH', `/v1/monitors/${made.body.id}`, { options: { ssh_tunnel: options } })
+    for (const elsewhere of [{ host: 'evil.example.net' }, { port: 2222 }, { host_key: `SHA256:${'b'.repeat(43)}` }])
+      expect(refusalsOf(await patched(elsewhere))).toEqual([422, '#/options/ssh_tunnel/password required'])
+    expect((await patched({ port: 2222, password: secret })).body.options.ssh_tunnel.port).toBe(2222)
+    expect((await create(w, { target: 'https://shop.example.com/' })).body.options).not.toHaveProperty('ssh_tunnel')
   })
 
   test('a document brings secrets by name, and keeps those that stay where they are', async () => {

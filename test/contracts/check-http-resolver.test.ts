@@ -130,6 +130,13 @@ test.each([
   ['a host with a port that is none', { resolver: '9.9.9.9:99999' }],
   ['a URL of HTTP', { resolver: 'http://dns.example.net/' }],
   ['a URL with a user', { resolver: 'https://me@dns.example.net/' }],
+  [
+    'one beside a tunnel',
+    {
+      resolver: '9.9.9.9',
+      ssh_tunnel: { host: 'a.test', username: 'me', password: 'secret', host_key: `SHA256:${'a'.repeat(43)}` },
+    },
+  ],
   ['one beside a proxy', { resolver: '9.9.9.9', proxy: { url: 'http://proxy.test:3128' } }],
 ] as [string, HttpOptions][])('is refused as resolver: %s', (_, options) => {
   let refused: unknown

@@ -3,11 +3,16 @@ import { message } from '../../src/core/dns/message'
 import { encodeMessage } from '../../src/core/dns/message-encode'
 import { rdataOfText } from '../../src/core/dns/rdata'
 import { call, fullToken, installation, startHub, until } from '../support/binary'
+import { closeTargets } from '../support/http-targets'
 import { recordOf, scriptedServer } from '../support/scripted-server'
+import { fingerprintOf, hostKeys, sshServer } from '../support/ssh-server'
 import { script, stopTalkers, talker } from '../support/talker'
 
 // The compiled hub checks servers of every type, made by its API.
-afterAll(stopTalkers)
+afterAll(() => {
+  stopTalkers()
+  closeTargets()
+})
 
 test('a monitor of each type is up, and down when what it expects does not come', async () => {
   await using here = await installation()
@@ -28,7 +33,20 @@ test('a monitor of each type is up, and down when what it expects does not come'
     const at = async (greeting: string, answers: Record<string, string> = {}) =>
       `127.0.0.1:${await talker(script(greeting, answers))}`
     const resolver = `127.0.0.1:${names.port}`
+    const bastion = await sshServer(login => login.method === 'password' && login.password === 'changeme')
+    const ssh_tunnel = {
+      host: '127.0.0.1',
+      port: bastion.port,
+      username: 'probe',
+      password: 'changeme',
+      host_key: fingerprintOf(hostKeys.public),
+    }
     const wanted: Record<string, { target: string; options?: object; wrong: object }> = {
+      http: {
+        target: `http://127.0.0.1:${sockets.port}/`,
+        options: { ssh_tunnel, accepted_status: ['400'] },
+        wrong: { ssh_tunnel: { ...ssh_tunnel, host_key: `SHA256:${'a'.repeat(43)}` }, accepted_status: ['400'] },
+      },
       tcp: { target: await at('hello\r\n'), options: { steps: [{ expect: '^hello' }] }, wrong: { steps: [{ expect: '^bye' }] } },
       icmp: { target: '127.0.0.1', options: { count: 2, gap_ms: 10 }, wrong: { ip_family: 6 } },
       dns: { target: 'www.example.test', options: { resolver }, wrong: { resolver, expected_answers: ['192.0.2.2'] } },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import type { Attempt } from '../attempt'
 import { CheckFailed } from '../connect-failure'
@@ -16,6 +16,7 @@ import { accessToken, forgetToken } from './oauth-token'
 import { httpSecrets, type HttpAuth, type HttpOptions } from './options'
 import { connectProxied, proxyAuthorization } from './proxy'
 import { addressBy } from './resolver'
+import { connectTunnelled } from './ssh-tunnel'
 
 /** What is asked for next: another URL and perhaps another method after a redirect. */
 export interface Ask {
@@ -100,11 +101,15 @@ export class Conversation {
     return await this.send(connection, ask, { Authorization: `NTLM ${message.toString('base64')}` })
   }
 
-  private async connected({ url }: Ask): Promise<{ socket: Socket; absolute: boolean }> {
+  private async connected({ url }: Ask): Promise<{ socket: Duplex; absolute: boolean }> {
     const { attempt, options } = this
     const secure = url.protocol === 'https:'
     const port = Number(url.port || (secure ? 443 : 80))
-    const { ip_family: family, resolver } = options
+    const { ip_family: family, resolver, ssh_tunnel: tunnel } = options
+    if (tunnel) {
+      const socket = await connectTunnelled(attempt, tunnel, url.hostname.replace(/^\[|\]$/g, ''), port)
+      return { socket: secure ? await upgradeToTls(attempt, socket, this.wishFor(url)) : socket, absolute: false }
+    }
     if (!options.proxy) {
       const host = resolver === undefined ? url.hostname : await addressBy(attempt, resolver, url.hostname, options)
       const socket = secure
@@ -130,7 +135,7 @@ export class Conversation {
   }
 
   private async send(
-    { socket, absolute }: { socket: Socket; absolute: boolean },
+    { socket, absolute }: { socket: Duplex; absolute: boolean },
     { url, method, body }: Ask,
     credentials?: Record<string, string>,
     keep = false,
@@ -189,7 +194,7 @@ const challengeBodyMost = 65_536
 
 /**
  * Whether it asks as anybody would who has but the address. What a monitor sends of its own may be secret, whatever it is called; and
- * through a proxy no second handshake is made for a server that insists on what was not offered.
+ * through a proxy or a tunnel no second handshake is made for a server that insists on what was not offered.
  */
 function isPlain(options: HttpOptions): boolean {
   let known = plain.get(options)
@@ -197,7 +202,11 @@ function isPlain(options: HttpOptions): boolean {
     plain.set(
       options,
       (known =
-        !options.proxy && !options.headers && options.body === undefined && secretsAmong(options, httpSecrets).length === 0),
+        !options.proxy &&
+        !options.ssh_tunnel &&
+        !options.headers &&
+        options.body === undefined &&
+        secretsAmong(options, httpSecrets).length === 0),
     )
   return known
 }

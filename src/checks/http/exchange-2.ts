@@ -1,5 +1,5 @@
 import { connect as openSession, constants } from 'node:http2'
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Attempt } from '../attempt'
 import { CheckFailed } from '../connect-failure'
 import { answerFailure, headersOf, type Answer, type SentRequest } from './exchange'
@@ -8,7 +8,7 @@ import { answerFailure, headersOf, type Answer, type SentRequest } from './excha
  * Sends a request of HTTP/2 (RFC 9113) on a connection that agreed to it, and waits for the head of its answer. Writes `first_byte`.
  * @throws CheckFailed
  */
-export async function exchange2(attempt: Attempt, socket: Socket, { method, url, headers, body }: SentRequest): Promise<Answer> {
+export async function exchange2(attempt: Attempt, socket: Duplex, { method, url, headers, body }: SentRequest): Promise<Answer> {
   const sent = attempt.around.now()
   const session = attempt.hold(openSession(url.origin, { createConnection: () => socket }))
   const broken = new Promise<never>((_, reject) => {

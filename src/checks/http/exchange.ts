@@ -1,6 +1,5 @@
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { Attempt } from '../attempt'
 import { CheckFailed, codeOf, connectFailure } from '../connect-failure'
 
@@ -33,7 +32,7 @@ export interface Answer {
  */
 export async function exchange(
   attempt: Attempt,
-  socket: Socket,
+  socket: Duplex,
   { method, url, headers, body }: SentRequest,
   { keep = false, path = url.pathname + url.search }: { keep?: boolean; path?: string } = {},
 ): Promise<Answer> {

@@ -174,6 +174,36 @@ export const httpOptions = Shape({
       { description: 'A proxy between. The network policy then is about the proxy.' },
     ),
   ),
+  ssh_tunnel: Type.Optional(
+    Shape(
+      {
+        host: Line({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Its host name or address.',
+          examples: ['bastion.example.net'],
+        }),
+        port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 22, description: 'Its port.' })),
+        username: Line({ minLength: 1, maxLength: 256, description: 'Name of the user there.', examples: ['probe'] }),
+        password: Type.Optional(secret('Its password. Either this or `private_key`.')),
+        private_key: Type.Optional(
+          Prose({ maxLength: 65_536, description: 'Its private key as `ssh-keygen` writes it. Either this or `password`.' }),
+        ),
+        passphrase: Type.Optional(secret('What opens the private key, where it is encrypted.')),
+        host_key: Type.String({
+          pattern: '^SHA256:[A-Za-z0-9+/]{43}$',
+          'x-rule': 'must be a fingerprint as `ssh-keygen -l` prints it: `SHA256:` and 43 characters of Base64.',
+          description:
+            'Fingerprint of the key that the server shows: `ssh-keyscan HOST | ssh-keygen -lf -`. Of several keys Ed25519 comes first, then ECDSA, then RSA. With another key it is down, and no password is sent.',
+          examples: ['SHA256:LMaDLmkhQK58emNvEQLRLwD8eNWCXcwSl8BWeUWZ5OU'],
+        }),
+      },
+      {
+        description:
+          'A server of SSH from which the target is reached, and which looks it up itself. The network policy then is about that server.',
+      },
+    ),
+  ),
   compression: Type.Optional(
     Words(['any', 'none', 'gzip', 'deflate', 'br', 'zstd'], {
       default: 'any',
@@ -208,6 +238,7 @@ export const httpOptions = Shape({
 })
 export type HttpOptions = Static<typeof httpOptions>
 export type HttpAuth = NonNullable<HttpOptions['auth']>
+export type SshTunnel = NonNullable<HttpOptions['ssh_tunnel']>
 
 /** Members that are sealed. */
 export const httpSecrets = [
@@ -217,6 +248,9 @@ export const httpSecrets = [
   '/auth/client_secret',
   ...tlsSecrets,
   '/proxy/password',
+  '/ssh_tunnel/password',
+  '/ssh_tunnel/private_key',
+  '/ssh_tunnel/passphrase',
 ] as const
 
 /** Members that say where secrets go, or who is believed to be there. One front serves many sites, which `Host` tells apart. */
@@ -225,6 +259,9 @@ export const httpDestination = [
   '/auth/token_url',
   '/proxy/url',
   '/resolver',
+  '/ssh_tunnel/host',
+  '/ssh_tunnel/port',
+  '/ssh_tunnel/host_key',
   '/headers/Host',
   '/secret_headers/Host',
   ...tlsDestination,

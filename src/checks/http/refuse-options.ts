@@ -1,13 +1,15 @@
 import { CheckInputRefused } from '../check'
 import { refuseCertificates } from '../tls-options'
-import type { HttpOptions } from './options'
+import type { HttpOptions, SshTunnel } from './options'
 import { refuseResolver } from './resolver'
+import { readSshKey, roundsMost, type SshKeyFault } from './ssh-key'
 import { statusRanges } from './status-ranges'
 import { connectionHeaders } from '../../core/net/connection-headers'
+import { canonicalHost } from '../../core/net/host-name'
 
 /** What the schema cannot say. @throws CheckInputRefused */
 export function refuseHttpOptions(options: HttpOptions, target: string): void {
-  const { method = 'GET', body, auth, proxy } = options
+  const { method = 'GET', body, auth, proxy, ssh_tunnel: tunnel } = options
   const refuse = (member: string, rule: string): never => {
     throw new CheckInputRefused(`/options/${member}`, rule)
   }
@@ -37,9 +39,28 @@ export function refuseHttpOptions(options: HttpOptions, target: string): void {
   if (proxy?.password !== undefined && proxy.username === undefined) refuse('proxy/username', 'is required with a password.')
   if (options.resolver !== undefined) {
     refuseResolver(options.resolver)
-    if (proxy) refuse('resolver', 'must not be given with a proxy, which looks the target up itself.')
+    if (proxy || tunnel) refuse('resolver', 'must not be given with a proxy or a tunnel, which look the target up themselves.')
   }
+  if (tunnel && proxy) refuse('ssh_tunnel', 'must not be given with `proxy`: one way leads to the target.')
+  if (tunnel) refuseTunnel(tunnel, (member, rule) => refuse(`ssh_tunnel/${member}`, rule))
   refuseCertificates(options)
+}
+
+function refuseTunnel(tunnel: SshTunnel, refuse: (member: string, rule: string) => never): void {
+  const { password, private_key: key, passphrase } = tunnel
+  if (canonicalHost(tunnel.host) === null) refuse('host', 'must be a host name or an address.')
+  if (password === undefined && key === undefined) refuse('password', 'is required, or `private_key` in its place.')
+  if (password !== undefined && key !== undefined) refuse('password', 'must not be given with `private_key`.')
+  if (passphrase !== undefined && key === undefined) refuse('private_key', 'is required with a passphrase.')
+  if (key === undefined) return
+  const read = readSshKey(key, passphrase)
+  if (typeof read === 'string') refuse(read === 'locked' ? 'passphrase' : 'private_key', keyRules[read])
+}
+
+const keyRules: Record<SshKeyFault, string> = {
+  unreadable: 'must be a private key as `ssh-keygen` writes it, in the form of OpenSSH or in PEM.',
+  locked: 'is required, and must be what opens the private key.',
+  slow: `must not take more than ${roundsMost} rounds to open: \`ssh-keygen -p -a 16\` writes it anew.`,
 }
 
 /** The client also says itself which encodings it reads. */

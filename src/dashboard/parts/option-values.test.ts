@@ -23,6 +23,7 @@ test('what is set is in the form, and comes back as it was', () => {
       ip_family: 6,
       client_certificate: { cert: 'C', key: 'K' },
       proxy: { url: 'http://proxy.example.com:3128' },
+      ssh_tunnel: { host: 'bastion.example.net', port: 2222, username: 'probe', host_key: `SHA256:${'a'.repeat(43)}` },
     },
     tcp: { tls: 'starttls', steps: [{ expect: '^220 ', send: 'QUIT\r\n' }] },
     dns: { record_type: 'MX', expected_answers: ['10 mail.example.com'], recursion: false },

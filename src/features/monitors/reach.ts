@@ -55,13 +55,19 @@ async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, { pointer, host: na
 
 /** The servers that a check connects to by what is written down: that of its target, and those of its options. */
 function serversOf(type: MonitorType, { target, options }: Asked): Server[] {
-  const others = destinations(type, options).flatMap(([pointer, value]) => {
+  const said = new Map(destinations(type, options))
+  const others: Server[] = [...said].flatMap(([pointer, value]) => {
     const url = typeof value === 'string' && value.includes('://') ? URL.parse(value) : null
     return url ? [{ ...urlServer(url), pointer: `#/options${pointer}` }] : []
   })
-  // A proxy is connected to instead of the target, which it looks up itself.
-  const isBehindProxy = others.some(one => one.pointer.startsWith('#/options/proxy'))
-  if (isBehindProxy || type.name === 'group' || type.name === 'dns') return others
+  const bastion = said.get('/ssh_tunnel/host')
+  if (typeof bastion === 'string') {
+    const port = Number(said.get('/ssh_tunnel/port') ?? 22)
+    others.push({ host: bastion, port, isPlain: false, pointer: '#/options/ssh_tunnel/host' })
+  }
+  // A proxy or a server of SSH is connected to instead of the target, which it looks up itself.
+  const isBehind = others.some(one => /^#\/options\/(proxy|ssh_tunnel)\//.test(one.pointer))
+  if (isBehind || type.name === 'group' || type.name === 'dns') return others
   const url = target.includes('://') ? URL.parse(target) : null
   if (url) return [{ ...urlServer(url), pointer: '#/target' }, ...others]
   const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
