@@ -13,7 +13,7 @@ if (!(await runs([process.execPath, 'src/bin/build.ts']))) {
 const files = testFiles(['test/real', 'test/e2e'])
 // Browsers take all that a machine has: they come last. What tells how long something takes has the machine to itself.
 const isOfPages = (file: string) => /\/dashboard-[^/]+$/.test(file)
-const isOfTime = (file: string) => /\/(checks-http|hubs|monitors|restart|story)\.test\.ts$/.test(file)
+const isOfTime = (file: string) => /\/(checks-http|hubs|kill|monitors|restart|story)\.test\.ts$/.test(file)
 const pages = files.filter(isOfPages)
 const timed = files.filter(isOfTime)
 const others = files.filter(file => !isOfPages(file) && !isOfTime(file))
