@@ -127,7 +127,8 @@ function callOf(values: Values, { proposals, types }: Known): Call {
   const text = (values.target as string).trim()
   const chosen = chosenOf(values, proposals)
   const type = types.find(one => one.type === chosen) ?? null
-  const members = membersFrom(values, type)
+  // Whoever is quick sends the form before the fields of the type that was just proposed have their values.
+  const members = membersFrom(type ? { ...optionValues(type), ...values } : values, type)
   const first: Values = {
     ...(chosen !== '' && { type: chosen }),
     ...(chosen !== 'group' && { target: proposals.find(one => one.type === chosen)?.target ?? text }),
